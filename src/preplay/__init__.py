@@ -1,0 +1,1 @@
+"""What is worth memorizing before a game."""

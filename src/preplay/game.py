@@ -1,0 +1,82 @@
+"""What a game is: the rules, and nothing about how anybody plays.
+
+A state stands for a whole *history*, the sequence of actions from the root, in whatever form suits
+the game. Policies and evaluators see states, so they may depend on everything that was played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, Protocol, TypeVar
+
+S = TypeVar("S")
+"""The type of a game's states."""
+S_contra = TypeVar("S_contra", contravariant=True)
+
+Side = Literal[1, 2]
+"""One of the two players."""
+
+FINAL: Final = -1
+"""`Game.player` of a history at which the game is over."""
+CHANCE: Final = 0
+"""`Game.player` of a history at which chance moves."""
+ONE: Final = 1
+TWO: Final = 2
+
+Distribution = Mapping[str, float]
+"""Probabilities by action name; actions left out have probability 0."""
+
+
+class Game(Protocol[S]):
+    """The rules of a two-player zero-sum game with perfect information."""
+
+    @property
+    def longest(self) -> int:
+        """L of the paper: no history has more actions than this."""
+        ...
+
+    @property
+    def widest(self) -> int:
+        """A of the paper: no history has more actions to choose from than this."""
+        ...
+
+    def root(self) -> S:
+        """The empty history."""
+        ...
+
+    def history(self, state: S) -> tuple[str, ...]:
+        """The actions that lead from the root to `state`."""
+        ...
+
+    def player(self, state: S) -> int:
+        """Who moves: 1, 2, `CHANCE`, or `FINAL` when the game is over."""
+        ...
+
+    def actions(self, state: S) -> Sequence[str]:
+        """The names of the actions at a history that is not final."""
+        ...
+
+    def chance(self, state: S) -> Distribution:
+        """The probabilities of the actions at a chance history."""
+        ...
+
+    def next(self, state: S, action: str) -> S:
+        """The history after `action`."""
+        ...
+
+    def utility(self, state: S) -> float:
+        """Player 1's utility in [0, 1] at a final history; player 2 gets the rest."""
+        ...
+
+
+def other(side: Side) -> Side:
+    """The opponent of `side`."""
+    return 2 if side == 1 else 1
+
+
+def walk(game: Game[S], actions: Sequence[str]) -> S:
+    """The state after `actions` from the root."""
+    state = game.root()
+    for action in actions:
+        state = game.next(state, action)
+    return state

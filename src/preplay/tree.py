@@ -1,0 +1,146 @@
+"""The grown part of a game as one frozen object of flat arrays: what every solver works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from preplay.game import FINAL
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.int8]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """n histories in breadth-first order: parents before children, siblings side by side.
+
+    Index 0 is the root. Leaves are final histories and histories that were not expanded; from a leaf
+    on both sides play base, so its value is all that matters. Unexpanded leaves that might still pay
+    are `open`: certified upper bounds add what they could hold.
+    """
+
+    parent: Ints  # [n] index of the parent, -1 at the root; parent[k] < k, non-decreasing
+    first: Ints  # [n + 1] the children of k are first[k] .. first[k + 1] - 1
+    player: Bytes  # [n] who moves at k: 1, 2, 0 chance, -1 final
+    base: Floats  # [n] P(action into k) by the mover's base policy; by chance at chance's children
+    prep: Floats  # [n] P(action into k) by the mover's prep policy; by chance at chance's children
+    value: Floats  # [n] player 1's v(h): utility at final histories, NaN where nobody needs it
+    radius: Floats  # [n] |value - true v(h)| is at most this
+    open: Bools  # [n] unexpanded, but expanding it might pay
+    action: Ints  # [n] the action into k, an index of `names`, -1 at the root
+    names: tuple[str, ...]  # every action name that occurs, once
+
+    @property
+    def size(self) -> int:
+        """The number of histories n."""
+        return len(self.parent)
+
+    @property
+    def leaves(self) -> Bools:
+        """[n] whether a history has no children here."""
+        return np.equal(self.first[1:], self.first[:-1])
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left that could still pay."""
+        return not bool(self.open.any())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays together."""
+        arrays = (self.parent, self.first, self.player, self.base, self.prep)
+        more = (self.value, self.radius, self.open, self.action)
+        return sum(a.nbytes for a in arrays) + sum(a.nbytes for a in more)
+
+    def children(self, k: int) -> range:
+        """The indices of the children of `k`."""
+        return range(int(self.first[k]), int(self.first[k + 1]))
+
+    def history(self, k: int) -> tuple[str, ...]:
+        """The action names from the root to `k`."""
+        actions: list[str] = []
+        while k > 0:
+            actions.append(self.names[self.action[k]])
+            k = int(self.parent[k])
+        return tuple(reversed(actions))
+
+    def find(self, history: tuple[str, ...]) -> int:
+        """The index of `history`; raises KeyError when it is not in the tree."""
+        index = self.get(history)
+        if index is None:
+            raise KeyError(f"history {' '.join(history)!r} is not among the {self.size} grown ones")
+        return index
+
+    def get(self, history: tuple[str, ...]) -> int | None:
+        """The index of `history`, or None when it is not in the tree."""
+        k = 0
+        for name in history:
+            match = [c for c in self.children(k) if self.names[self.action[c]] == name]
+            if not match:
+                return None
+            k = match[0]
+        return k
+
+    def depth(self) -> Ints:
+        """[n] the number of actions before each history."""
+        depth = np.zeros(self.size, dtype=np.int32)
+        level = np.flatnonzero(self.parent < 0)
+        while len(level):  # one pass a level: the children of a run of siblings are a run again
+            low, high = int(self.first[level[0]]), int(self.first[level[-1] + 1])
+            level = np.arange(low, high)
+            depth[level] = depth[self.parent[level]] + 1
+        return depth
+
+
+def from_parents(
+    parent: npt.ArrayLike,
+    player: npt.ArrayLike,
+    base: npt.ArrayLike,
+    prep: npt.ArrayLike,
+    value: npt.ArrayLike,
+    *,
+    radius: npt.ArrayLike | None = None,
+    open: npt.ArrayLike | None = None,
+    action: npt.ArrayLike | None = None,
+    names: tuple[str, ...] = (),
+) -> Tree:
+    """A Tree from arrays that are already in breadth-first order; without names, actions get numbers."""
+    parents = np.ascontiguousarray(parent, dtype=np.int32)
+    n = len(parents)
+    first = np.searchsorted(parents, np.arange(n + 1)).astype(np.int32)
+    if action is None:
+        action = np.arange(n) - first[np.maximum(parents, 0)]
+        names = tuple(str(k) for k in range(int(np.max(action)) + 1))
+    actions = np.array(action, dtype=np.int32)
+    actions[0] = -1
+    return Tree(
+        parent=parents,
+        first=first,
+        player=np.ascontiguousarray(player, dtype=np.int8),
+        base=np.ascontiguousarray(base, dtype=np.float64),
+        prep=np.ascontiguousarray(prep, dtype=np.float64),
+        value=np.ascontiguousarray(value, dtype=np.float64),
+        radius=np.zeros(n) if radius is None else np.ascontiguousarray(radius, dtype=np.float64),
+        open=np.zeros(n, dtype=np.bool_) if open is None else np.ascontiguousarray(open, np.bool_),
+        action=actions,
+        names=names,
+    )
+
+
+def check(tree: Tree) -> None:
+    """Raise ValueError unless the arrays describe a tree in breadth-first order with values at leaves."""
+    n = tree.size
+    if n == 0 or tree.parent[0] != -1:
+        raise ValueError("expected a root at index 0 with parent -1")
+    rest = tree.parent[1:]
+    if np.any(rest < 0) or np.any(rest >= np.arange(1, n)) or np.any(np.diff(rest) < 0):
+        raise ValueError("parents must precede their children in breadth-first order")
+    if np.any(np.isnan(tree.value[tree.leaves])):
+        raise ValueError("every leaf needs a value")
+    if np.any(tree.player[~tree.leaves] == FINAL):
+        raise ValueError("a final history has children")

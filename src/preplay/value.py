@@ -1,0 +1,86 @@
+"""What a history is worth when both sides play base from there on: v(h) of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, Protocol
+
+from preplay.errors import GameError
+from preplay.game import CHANCE, FINAL, Game, S, S_contra, Side
+from preplay.policy import Policy, check_distribution
+
+
+class Value(NamedTuple):
+    """Player 1's value of a history, and how far the true v(h) may be from it."""
+
+    mean: float
+    radius: float = 0.0
+
+    def for_player(self, side: Side) -> Value:
+        """The same value from the point of view of `side`."""
+        return self if side == 1 else Value(1.0 - self.mean, self.radius)
+
+
+class Evaluator(Protocol[S_contra]):
+    """Estimates v(h). Like a policy it is asked in batches and may have `prefetch(states)`."""
+
+    def values(self, states: Sequence[S_contra]) -> Sequence[Value]:
+        """v at each of `states` (never final ones), for player 1."""
+        ...
+
+
+@dataclass(frozen=True)
+class ValueFunction(Generic[S]):
+    """An evaluator from a plain function of one state."""
+
+    function: Callable[[S], float]
+
+    def values(self, states: Sequence[S]) -> list[Value]:
+        """The function's answer at each state, with radius 0."""
+        return [Value(self.function(state)) for state in states]
+
+
+@dataclass(frozen=True)
+class Exact(Generic[S]):
+    """v(h) by playing out every line below h: exact, for games that can be enumerated.
+
+    Values of all histories below are kept, so asking about a whole tree costs one visit per history.
+    """
+
+    game: Game[S]
+    base: tuple[Policy[S], Policy[S]]
+    known: dict[tuple[str, ...], float] = field(default_factory=dict, repr=False, compare=False)
+
+    def values(self, states: Sequence[S]) -> list[Value]:
+        """The expected utility of base against base from each state."""
+        return [Value(self._value(state)) for state in states]
+
+    def _value(self, start: S) -> float:
+        # Iterative post-order, so that long games do not exhaust Python's stack.
+        game, known = self.game, self.known
+        stack: list[tuple[S, list[tuple[float, tuple[str, ...]]] | None]] = [(start, None)]
+        while stack:
+            state, parts = stack.pop()
+            key = game.history(state)
+            if key in known:
+                continue
+            if parts is not None:
+                known[key] = sum(p * known[child] for p, child in parts)
+                continue
+            player = game.player(state)
+            if player == FINAL:
+                utility = game.utility(state)
+                if not 0.0 <= utility <= 1.0:
+                    raise GameError(f"history {key}: utility {utility}; expected a number in [0, 1]")
+                known[key] = utility
+                continue
+            if player == CHANCE:
+                distribution = game.chance(state)
+            else:
+                (distribution,) = self.base[player - 1].distributions([state])
+            check_distribution(distribution, f"history {key}")
+            children = [(p, game.next(state, a)) for a, p in distribution.items() if p > 0.0]
+            stack.append((state, [(p, game.history(child)) for p, child in children]))
+            stack.extend((child, None) for _, child in children)
+        return known[game.history(start)]

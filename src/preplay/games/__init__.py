@@ -1,0 +1,1 @@
+"""Rules of games: tabular files, synthetic trees, and every suitable OpenSpiel game."""

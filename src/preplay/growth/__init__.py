@@ -1,0 +1,19 @@
+"""Growing trees in waves of batched questions: bounds, limits, checkpoints, progress."""
+
+from preplay.growth.goals import Advantage, Goal, Grown, Lemma1, Limits, Pays, Progress
+from preplay.growth.onesided import grow
+from preplay.growth.stopping import NEVER, Stop, on_interrupt
+
+__all__ = [
+    "NEVER",
+    "Advantage",
+    "Goal",
+    "Grown",
+    "Lemma1",
+    "Limits",
+    "Pays",
+    "Progress",
+    "Stop",
+    "grow",
+    "on_interrupt",
+]

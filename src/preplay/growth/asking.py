@@ -1,0 +1,60 @@
+"""Questions to a batched oracle, many under way at once, answered in the order they were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from preplay.errors import GameError
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+
+class Questions(Generic[Q, A]):
+    """Collects questions and asks them in one batch as soon as an answer is needed.
+
+    An oracle with `prefetch` is told of every question at once and then asked one by one: it works in
+    the background, and waiting for the first answer does not wait for the others.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[Sequence[Q]], Sequence[A]],
+        prefetch: Callable[[Sequence[Q]], None] | None = None,
+        cancel: Callable[[Sequence[Q]], None] | None = None,
+    ) -> None:
+        self._ask = ask
+        self._prefetch = prefetch
+        self._cancel = cancel
+        self._waiting: dict[int, Q] = {}
+        self._answers: dict[int, A] = {}
+        self.asked = 0
+
+    def submit(self, ticket: int, question: Q) -> None:
+        """Put a question under way; tickets are unique among those not taken."""
+        self._waiting[ticket] = question
+        if self._prefetch is not None:
+            self._prefetch([question])
+
+    def take(self, ticket: int) -> A:
+        """The answer to a question; blocks until it is there."""
+        if ticket in self._answers:
+            return self._answers.pop(ticket)
+        tickets = [ticket] if self._prefetch is not None else list(self._waiting)
+        questions = [self._waiting[t] for t in tickets]
+        answers = self._ask(questions)
+        if len(answers) != len(questions):
+            raise GameError(f"{len(answers)} answers to {len(questions)} questions; expected one each")
+        self.asked += len(questions)
+        for t, answer in zip(tickets, answers, strict=True):
+            del self._waiting[t]
+            self._answers[t] = answer
+        return self._answers.pop(ticket)
+
+    def forget(self, ticket: int) -> None:
+        """Drop a question whose answer no longer matters."""
+        question = self._waiting.pop(ticket, None)
+        self._answers.pop(ticket, None)
+        if question is not None and self._cancel is not None:
+            self._cancel([question])

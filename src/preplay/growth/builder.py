@@ -1,0 +1,137 @@
+"""A tree under construction: growable columns in the order of creation, frozen into a `Tree`."""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from preplay.tree import Tree
+
+UNASKED = 0
+"""Nothing is known yet beyond who moves."""
+VALUED = 1
+"""The value is known; the history may be expanded."""
+EXPANDED = 2
+"""The children are there."""
+CLOSED = 3
+"""A leaf for good: final, or expanding it cannot pay."""
+
+
+class Builder:
+    """Histories as they are met. Children of one history are created together, side by side."""
+
+    def __init__(self) -> None:
+        self.parent = array("i")
+        self.action = array("i")
+        self.player = array("b")
+        self.base = array("d")
+        self.prep = array("d")
+        self.value = array("d")
+        self.radius = array("d")
+        self.first = array("i")
+        self.count = array("i")
+        self.stage = array("b")
+        self.names: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def add(self, parent: int, action: str, player: int, base: float, prep: float) -> int:
+        """A new history with nothing known; its index."""
+        if parent < 0:
+            name = -1
+        else:
+            known = self.names.get(action)
+            name = known if known is not None else self.names.setdefault(action, len(self.names))
+        self.parent.append(parent)
+        self.action.append(name)
+        self.player.append(player)
+        self.base.append(base)
+        self.prep.append(prep)
+        self.value.append(np.nan)
+        self.radius.append(0.0)
+        self.first.append(0)
+        self.count.append(0)
+        self.stage.append(UNASKED)
+        return len(self.parent) - 1
+
+    def history(self, k: int) -> tuple[str, ...]:
+        """The action names from the root to `k`."""
+        names = list(self.names)
+        actions: list[str] = []
+        while k > 0:
+            actions.append(names[self.action[k]])
+            k = self.parent[k]
+        return tuple(reversed(actions))
+
+    def freeze(self, keep: npt.NDArray[np.bool_], open: npt.NDArray[np.bool_]) -> Tree:
+        """The Tree in breadth-first order, with the children only of the histories in `keep`."""
+        first = np.frombuffer(self.first, dtype=np.int32)
+        count = np.where(keep, np.frombuffer(self.count, dtype=np.int32), 0)
+        levels = [np.zeros(1, dtype=np.int64)]
+        sizes = []
+        while len(levels[-1]):
+            level = levels[-1]
+            n = count[level]
+            sizes.append(n)
+            starts = np.repeat(first[level] - (np.cumsum(n) - n), n)
+            levels.append(starts + np.arange(int(n.sum())))
+        order = np.concatenate(levels)
+        children = np.concatenate(sizes)
+        parent = np.empty(len(order), dtype=np.int32)
+        parent[0] = -1
+        parent[1:] = np.repeat(np.arange(len(order), dtype=np.int32), children)
+        starts = np.zeros(len(order) + 1, dtype=np.int32)
+        np.cumsum(children, out=starts[1:])
+        starts += 1
+        return Tree(
+            parent=parent,
+            first=starts,
+            player=np.frombuffer(self.player, dtype=np.int8)[order],
+            base=np.frombuffer(self.base)[order],
+            prep=np.frombuffer(self.prep)[order],
+            value=np.frombuffer(self.value)[order],
+            radius=np.frombuffer(self.radius)[order],
+            open=open[order],
+            action=np.frombuffer(self.action, dtype=np.int32)[order],
+            names=tuple(self.names),
+        )
+
+    def columns(self) -> dict[str, npt.NDArray[np.generic]]:
+        """All columns as arrays, for a checkpoint."""
+        return {name: np.array(column) for name, column in self._arrays().items()} | {
+            "names": np.array(list(self.names), dtype=np.str_)
+        }
+
+    def restore(self, columns: dict[str, npt.NDArray[np.generic]]) -> None:
+        """Take the columns of a checkpoint."""
+        for name, column in self._arrays().items():
+            data = columns[name]
+            column.frombytes(data.astype(np.dtype(column.typecode)).tobytes())
+        self.names = {str(name): k for k, name in enumerate(columns["names"])}
+
+    def _arrays(self) -> dict[str, array[int] | array[float]]:
+        names = (
+            "parent",
+            "action",
+            "player",
+            "base",
+            "prep",
+            "value",
+            "radius",
+            "first",
+            "count",
+            "stage",
+        )
+        return {name: getattr(self, name) for name in names}
+
+
+def save_columns(path: Path, columns: dict[str, npt.NDArray[np.generic]]) -> None:
+    """Write arrays to an .npz file so that a kill leaves the old file or the new one, never half."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        np.savez_compressed(file, **columns)  # type: ignore[arg-type]
+    temporary.replace(path)

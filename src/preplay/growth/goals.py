@@ -1,0 +1,104 @@
+"""What to grow towards, when to stop, and what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from preplay.tree import Tree
+
+Ending = Literal["complete", "histories", "seconds", "gap", "interrupted"]
+
+
+class Goal(Protocol):
+    """Which own histories are worth expanding."""
+
+    @property
+    def cost(self) -> float:
+        """What each memorized history costs in the bounds."""
+        ...
+
+    @property
+    def certain(self) -> bool:
+        """Whether histories that cannot pay may be dropped (else only `potential` decides)."""
+        ...
+
+    def potential(self, reach: float, low: float) -> float:
+        """How much expanding may add, given the reach and the least value; 0 or less: a leaf."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pays:
+    """Expand while memorizing might pay: π(h)(1 - v(h)) > λ. Cost 0 grows all that can gain."""
+
+    cost: float
+    certain: bool = True
+
+    def potential(self, reach: float, low: float) -> float:
+        """Fact 2: a subtree gains at most π(1 - v) and costs at least λ."""
+        return reach * (1.0 - low) - self.cost
+
+
+@dataclass(frozen=True)
+class Lemma1:
+    """Expand all histories with reach at least λ: the paper's bounding tree, kept for comparison."""
+
+    cost: float
+    certain: bool = False
+
+    def potential(self, reach: float, low: float) -> float:  # noqa: ARG002
+        """Lemma 1: a history of reach below λ cannot pay for itself."""
+        return reach if reach >= self.cost else 0.0
+
+
+@dataclass(frozen=True)
+class Advantage:
+    """Expand until the side first has an advantage of at least `least` (Theorem 1)."""
+
+    least: float
+    cost: float = 0.0
+    certain: bool = False
+
+    def potential(self, reach: float, low: float) -> float:
+        """All of the reach while the advantage is not there."""
+        return reach if low < self.least else 0.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop before everything is grown."""
+
+    histories: int | None = None
+    seconds: float | None = None
+    gap: float = 0.0
+    """Stop when the certified upper bound is this near to the best net found."""
+    window: int = 64
+    """Questions under way at once; part of the result's identity when growth is cut short."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A snapshot for a live line."""
+
+    histories: int
+    waiting: int
+    low: float
+    up: float
+    seconds: float
+    questions: int
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A grown tree and how its growth ended."""
+
+    tree: Tree
+    ending: Ending
+    histories: int
+    """Histories met, those later dropped included."""
+    questions: int
+    """Policy and value questions asked."""
+    values: int
+    """Value questions among them."""
+    seconds: float

@@ -69,6 +69,7 @@ class _Growth(Generic[S]):
         (value,) = self.value.values([state])
         self.built.value[0], self.built.radius[0] = self.checked_value(value, 0)
         if player == self.side:
+            self.heap.clear()
             self.valued(0)
 
     def enter(

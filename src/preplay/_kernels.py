@@ -1,0 +1,212 @@
+"""Compiled loops of the one-sided solvers. `side` is 1 or 2, values are from that side's view.
+
+A *forest* holds the own histories that can be memorized: `node` are their tree indices, ascending, and
+`above` the forest index of the previous own history, -1 for the first ones. Since parents come before
+children, every pass is one loop forwards or backwards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from preplay.compiled import jit
+from preplay.tree import Bools, Bytes, Floats, Ints
+
+@jit
+def reach(parent: Ints, player: Bytes, base: Floats, prep: Floats, side: int) -> Floats:
+    """[n] probability of each history with `side` on prep, the others on base."""
+    n = len(parent)
+    pi = np.empty(n)
+    pi[0] = 1.0
+    for k in range(1, n):
+        p = parent[k]
+        pi[k] = pi[p] * (prep[k] if player[p] == side else base[k])
+    return pi
+
+
+@jit
+def forest(
+    parent: Ints, first: Ints, player: Bytes, opened: Bools, pi: Floats, value: Floats, side: int
+) -> tuple[Ints, Ints, Floats, float]:
+    """The forest's `node`, `above` and `gain`, and the value of the empty book."""
+    n = len(parent)
+    mass = np.zeros(n)  # value mass at the next own or final histories
+    total = 0
+    for k in range(n - 1, -1, -1):
+        leaf = first[k] == first[k + 1]
+        stops = leaf or player[k] == side
+        if stops and (not leaf or opened[k]):
+            total += 1
+        if k > 0:
+            mass[parent[k]] += pi[k] * value[k] if stops else mass[k]
+    empty = pi[0] * value[0] if player[0] == side or first[0] == first[1] else mass[0]
+    node = np.empty(total, dtype=np.int32)
+    above = np.empty(total, dtype=np.int32)
+    gain = np.empty(total)
+    inside = np.empty(n, dtype=np.int32)  # forest index of the last own history up to and with k
+    j = 0
+    for k in range(n):
+        before = np.int32(-1) if k == 0 else inside[parent[k]]
+        leaf = first[k] == first[k + 1]
+        inside[k] = before
+        if opened[k] if leaf else player[k] == side:
+            node[j] = k
+            above[j] = before
+            gain[j] = 0.0 if leaf else mass[k] - pi[k] * value[k]
+            inside[k] = j
+            j += 1
+    return node, above, gain, empty
+
+
+@jit
+def heaviest(above: Ints, weight: Floats) -> tuple[Bools, float]:
+    """The prefix-closed subset with the largest sum of weights, and that sum: one backward pass."""
+    m = len(above)
+    below = weight.copy()
+    total = 0.0
+    for j in range(m - 1, -1, -1):
+        if below[j] > 0.0:
+            if above[j] >= 0:
+                below[above[j]] += below[j]
+            else:
+                total += below[j]
+    chosen = np.zeros(m, dtype=np.bool_)
+    for j in range(m):
+        chosen[j] = below[j] > 0.0 and (above[j] < 0 or chosen[above[j]])
+    return chosen, total
+
+
+@jit
+def play(
+    parent: Ints, first: Ints, player: Bytes, pi: Floats, value: Floats, chosen: Bools, side: int
+) -> float:
+    """The value mass where play leaves the book `chosen` [n] or the tree: the book valued forward."""
+    n = len(parent)
+    inside = np.empty(n, dtype=np.bool_)
+    total = 0.0
+    for k in range(n):
+        inside[k] = k == 0 or (inside[parent[k]] and (player[parent[k]] != side or chosen[parent[k]]))
+        if inside[k]:
+            leaf = first[k] == first[k + 1]
+            if leaf or (player[k] == side and not chosen[k]):
+                total += pi[k] * value[k]
+    return total
+
+
+@jit
+def _denser(total: Floats, count: Ints, a: int, b: int) -> bool:
+    return bool(total[a] * count[b] > total[b] * count[a])
+
+
+@jit
+def _meld(left: Ints, right: Ints, total: Floats, count: Ints, a: int, b: int) -> int:
+    """One skew heap out of two, the densest block on top."""
+    if a < 0:
+        return b
+    if b < 0:
+        return a
+    if _denser(total, count, b, a):
+        a, b = b, a
+    top = at = a
+    rest = right[at]
+    right[at] = left[at]
+    while rest >= 0:
+        if _denser(total, count, b, rest):
+            rest, b = b, rest
+        left[at] = rest
+        at = rest
+        rest = right[at]
+        right[at] = left[at]
+    left[at] = b
+    return top
+
+
+@jit
+def blocks(above: Ints, gain: Floats) -> tuple[Ints, Floats, Ints]:
+    """[m] the block head of each own history, and each head's gain and size.
+
+    Each history takes in the blocks below it as long as they are denser than itself. In the end
+    densities fall along every path, so the blocks in falling density are the nested optimal books.
+    """
+    m = len(above)
+    total = gain.copy()
+    count = np.ones(m, dtype=np.int32)
+    left = np.full(m, -1, dtype=np.int32)
+    right = np.full(m, -1, dtype=np.int32)
+    below = np.full(m, -1, dtype=np.int32)  # heap of the blocks hanging from each block
+    head = np.full(m, -1, dtype=np.int32)
+    for j in range(m - 1, -1, -1):
+        top = below[j]
+        while top >= 0 and _denser(total, count, top, j):
+            total[j] += total[top]
+            count[j] += count[top]
+            head[top] = j
+            rest = _meld(left, right, total, count, left[top], right[top])
+            top = _meld(left, right, total, count, rest, below[top])
+        below[j] = top
+        left[j] = right[j] = -1
+        if above[j] >= 0:
+            below[above[j]] = _meld(left, right, total, count, below[above[j]], j)
+    for j in range(m):
+        head[j] = j if head[j] < 0 else head[head[j]]
+    return head, total, count
+
+
+@jit
+def losses(above: Ints, weight: Floats) -> Floats:
+    """[m] how much the heaviest subset loses when a history is forced into it."""
+    m = len(above)
+    below = weight.copy()
+    for j in range(m - 1, -1, -1):
+        if below[j] > 0.0 and above[j] >= 0:
+            below[above[j]] += below[j]
+    lost = np.empty(m)
+    for j in range(m):
+        lost[j] = (lost[above[j]] if above[j] >= 0 else 0.0) + max(0.0, -below[j])
+    return lost
+
+
+@jit
+def knapsack(above: Ints, weight: Floats, budget: int) -> tuple[Bools, float]:
+    """The heaviest prefix-closed subset of at most `budget` histories, by dynamic programming.
+
+    Histories are numbered in preorder; best[i, b] is the most that those from i on can add with b
+    places left: take i and go on, or skip its whole subtree. O(m * budget).
+    """
+    m = len(above)
+    size = np.ones(m, dtype=np.int32)
+    for j in range(m - 1, -1, -1):
+        if above[j] >= 0:
+            size[above[j]] += size[j]
+    place = np.empty(m, dtype=np.int32)
+    cursor = np.empty(m, dtype=np.int32)
+    free = 0
+    for j in range(m):
+        if above[j] >= 0:
+            place[j] = cursor[above[j]]
+            cursor[above[j]] += size[j]
+        else:
+            place[j] = free
+            free += size[j]
+        cursor[j] = place[j] + 1
+    at = np.empty(m, dtype=np.int32)
+    for j in range(m):
+        at[place[j]] = j
+    best = np.zeros((m + 1, budget + 1))
+    for i in range(m - 1, -1, -1):
+        j = at[i]
+        skip = i + size[j]
+        for b in range(1, budget + 1):
+            best[i, b] = max(best[skip, b], weight[j] + best[i + 1, b - 1])
+    chosen = np.zeros(m, dtype=np.bool_)
+    i = 0
+    b = budget
+    while i < m and b > 0:
+        j = at[i]
+        if best[i, b] > best[i + size[j], b]:
+            chosen[j] = True
+            i += 1
+            b -= 1
+        else:
+            i += size[j]
+    return chosen, best[0, budget]

@@ -1,0 +1,106 @@
+"""Small random games in the tabular format, and slow, obvious answers about them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+Raw = dict[str, Any]
+History = tuple[str, ...]
+
+
+def _shares(draw: st.DrawFn, n: int) -> list[float]:
+    """Probabilities that sum to 1, zeros among them."""
+    parts = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(any))
+    shares = [part / sum(parts) for part in parts]
+    return shares
+
+
+@st.composite
+def nodes(draw: st.DrawFn, depth: int, estimates: bool = False) -> Raw:
+    if depth == 0 or draw(st.integers(0, 9)) == 0:
+        return {"utility": draw(st.integers(0, 10)) / 10}
+    player = draw(st.sampled_from([1, 2, 1, 2, "chance"]))
+    n = draw(st.integers(1, 3))
+    base, prep = _shares(draw, n), _shares(draw, n)
+    actions = {}
+    for k in range(n):
+        to = draw(nodes(depth - 1, estimates))
+        if player == "chance":
+            actions[f"a{k}"] = {"prob": base[k], "to": to}
+        else:
+            actions[f"a{k}"] = {"base": base[k], "prep": prep[k], "to": to}
+    node: Raw = {"player": player, "actions": actions}
+    if estimates and player != "chance" and draw(st.booleans()):
+        node["value"] = draw(st.integers(0, 10)) / 10
+    return node
+
+
+@st.composite
+def games(draw: st.DrawFn, depth: int = 4, own: int = 9, estimates: bool = False) -> Raw:
+    """A tabular game whose sides have at most `own` histories each."""
+    root = draw(
+        nodes(depth, estimates).filter(
+            lambda r: "actions" in r and all(len(own_histories(r, s)) <= own for s in (1, 2))
+        )
+    )
+    return {"format": "preplay-game/1", "root": root}
+
+
+def own_histories(root: Raw, side: int) -> list[History]:
+    found: list[History] = []
+
+    def visit(node: Raw, history: History) -> None:
+        if "utility" in node:
+            return
+        if node["player"] == side:
+            found.append(history)
+        for name, edge in node["actions"].items():
+            visit(edge["to"], (*history, name))
+
+    visit(root, ())
+    return found
+
+
+def v(node: Raw) -> float:
+    """Both sides on base; an estimate in the file stands in for the exact value."""
+    if "utility" in node:
+        return float(node["utility"])
+    if "value" in node:
+        return float(node["value"])
+    return sum(e.get("base", e.get("prob")) * v(e["to"]) for e in node["actions"].values())
+
+
+def books(root: Raw, side: int) -> Iterator[frozenset[History]]:
+    """Every prefix-closed set of the side's own histories."""
+    own = own_histories(root, side)
+
+    def above(h: History) -> set[History]:
+        return {g for g in own if len(g) < len(h) and h[: len(g)] == g}
+
+    for r in range(len(own) + 1):
+        for combination in itertools.combinations(own, r):
+            chosen = frozenset(combination)
+            if all(above(h) <= chosen for h in chosen):
+                yield chosen
+
+
+def worth(root: Raw, side: int, book: frozenset[History]) -> float:
+    """What a book earns for the side, by the definition: prep inside, base from the first step outside."""
+
+    def visit(node: Raw, history: History) -> float:
+        if "utility" in node:
+            return float(node["utility"])
+        if node["player"] == side and history not in book:
+            return v(node)
+        if node["player"] == "chance":
+            kind = "prob"
+        else:
+            kind = "prep" if node["player"] == side else "base"
+        return sum(e[kind] * visit(e["to"], (*history, name)) for name, e in node["actions"].items())
+
+    value = visit(root, ())
+    return value if side == 1 else 1.0 - value

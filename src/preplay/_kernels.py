@@ -12,6 +12,7 @@ import numpy as np
 from preplay.compiled import jit
 from preplay.tree import Bools, Bytes, Floats, Ints
 
+
 @jit
 def reach(parent: Ints, player: Bytes, base: Floats, prep: Floats, side: int) -> Floats:
     """[n] probability of each history with `side` on prep, the others on base."""

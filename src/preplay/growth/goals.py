@@ -47,7 +47,7 @@ class Lemma1:
     cost: float
     certain: bool = False
 
-    def potential(self, reach: float, low: float) -> float:  # noqa: ARG002
+    def potential(self, reach: float, low: float) -> float:
         """Lemma 1: a history of reach below λ cannot pay for itself."""
         return reach if reach >= self.cost else 0.0
 

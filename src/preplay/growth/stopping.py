@@ -41,7 +41,7 @@ def on_interrupt() -> Iterator[Stop]:
     """A Stop that the first Ctrl-C (or SIGTERM) sets; the second ends the program as usual."""
     stop = Stop()
 
-    def handler(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    def handler(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         stop.request()
 

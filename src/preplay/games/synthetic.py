@@ -1,0 +1,186 @@
+"""Random games of any size from a seed: for tests, benchmarks and first experiments.
+
+A latent advantage wanders from move to move. Every action shifts it; a side on base sees the shifts
+through noise, a side on prep sees them as they are. Nothing is stored: all that a history needs is
+drawn from a generator seeded by its path.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from preplay.errors import InputError
+from preplay.game import CHANCE, FINAL, Distribution
+from preplay.policy import softmax
+from preplay.tree import Tree, from_parents
+from preplay.value import Value
+
+_MASK = (1 << 64) - 1
+
+
+class SyntheticState(NamedTuple):
+    """A history: its actions, a hash of them, and player 1's latent advantage."""
+
+    path: tuple[str, ...]
+    key: int
+    advantage: float
+
+
+@dataclass(frozen=True)
+class SyntheticGame:
+    """Players alternate (chance steps in with probability `luck`); every game lasts `longest` moves."""
+
+    longest: int = 8
+    widest: int = 3
+    luck: float = 0.0
+    spread: float = 0.5
+    """Size of the shifts of the latent advantage."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.longest < 1 or self.widest < 1:
+            raise InputError(
+                f"synthetic game of length {self.longest} and width {self.widest}; expected at least 1"
+            )
+        if not 0.0 <= self.luck <= 1.0:
+            raise InputError(f"luck {self.luck}; expected a number in [0, 1]")
+
+    def root(self) -> SyntheticState:
+        """The empty history at an even game."""
+        return SyntheticState((), _mix(self.seed), 0.0)
+
+    def history(self, state: SyntheticState) -> tuple[str, ...]:
+        """The actions from the root."""
+        return state.path
+
+    def player(self, state: SyntheticState) -> int:
+        """Players take turns, but for chance."""
+        if len(state.path) >= self.longest:
+            return FINAL
+        if self.luck > 0.0 and _unit(state.key, 0) < self.luck:
+            return CHANCE
+        return 1 + len(state.path) % 2
+
+    def actions(self, state: SyntheticState) -> Sequence[str]:
+        """Always `widest` many."""
+        return [str(k) for k in range(self.widest)]
+
+    def chance(self, state: SyntheticState) -> Distribution:
+        """Uniform."""
+        return {str(k): 1.0 / self.widest for k in range(self.widest)}
+
+    def next(self, state: SyntheticState, action: str) -> SyntheticState:
+        """The history after `action`, with the advantage shifted."""
+        k = int(action)
+        return SyntheticState(
+            (*state.path, action), _mix(state.key + k + 1), state.advantage + self.shift(state, k)
+        )
+
+    def utility(self, state: SyntheticState) -> float:
+        """The latent advantage squeezed into [0, 1]."""
+        return _squeeze(state.advantage)
+
+    def shift(self, state: SyntheticState, k: int) -> float:
+        """How much action `k` moves player 1's latent advantage."""
+        return self.spread * (2.0 * _unit(state.key, 2 * k + 1) - 1.0)
+
+
+@dataclass(frozen=True)
+class SyntheticPolicy:
+    """Softmax over the shifts, seen as they are (prep) or through noise (base)."""
+
+    game: SyntheticGame
+    kind: Literal["base", "prep"]
+    randomness: float = 0.1
+    noise: float = 1.0
+    """How much of what base sees is noise, relative to the shifts."""
+
+    def distributions(self, states: Sequence[SyntheticState]) -> list[Distribution]:
+        """Probabilities proportional to exp(shift seen / randomness)."""
+        answer: list[Distribution] = []
+        for state in states:
+            sign = 1.0 if self.game.player(state) == 1 else -1.0
+            seen = [sign * self.game.shift(state, k) for k in range(self.game.widest)]
+            if self.kind == "base":
+                blur = self.noise * self.game.spread
+                seen = [s + blur * (2.0 * _unit(state.key, 2 * k + 2) - 1.0) for k, s in enumerate(seen)]
+            shares = softmax(seen, self.randomness)
+            answer.append({str(k): p for k, p in enumerate(shares)})
+        return answer
+
+
+@dataclass(frozen=True)
+class SyntheticValue:
+    """A quick estimate of v(h), the present advantage squeezed; for games too large for exact values."""
+
+    def values(self, states: Sequence[SyntheticState]) -> list[Value]:
+        """The estimate, taken as it is."""
+        return [Value(_squeeze(state.advantage)) for state in states]
+
+
+def random_tree(
+    histories: int, branching: int = 3, luck: float = 0.1, seed: int = 0, randomness: float = 0.5
+) -> Tree:
+    """A random Tree of about `histories` histories, made in one go: for benchmarks of solvers.
+
+    Each history has 1 to 2 * branching - 1 children, players alternate by depth but for chance, and the
+    values are the exact ones of base against base.
+    """
+    rng = np.random.default_rng(seed)
+    parents = [np.array([-1], dtype=np.int64)]
+    level = np.zeros(1, dtype=np.int64)
+    total = 1
+    while total < histories and len(level):
+        children = rng.integers(1, 2 * branching, size=len(level))
+        room = histories - total
+        children = np.where(np.cumsum(children) <= room, children, 0)
+        if not children.any():
+            break
+        parents.append(np.repeat(level, children))
+        level = np.arange(total, total + len(parents[-1]))
+        total += len(level)
+    parent = np.concatenate(parents)
+    depth = np.repeat(np.arange(len(parents)), [len(p) for p in parents])
+    leaf = np.ones(total, dtype=np.bool_)
+    leaf[parent[1:]] = False
+    player = np.where(rng.random(total) < luck, CHANCE, 1 + depth % 2)
+    player[leaf] = FINAL
+    columns = []
+    for _ in range(2):
+        weight = np.exp(rng.normal(size=total) / randomness)
+        weight[0] = 1.0
+        sums = np.bincount(parent[1:], weights=weight[1:], minlength=total)
+        weight[1:] /= sums[parent[1:]]
+        columns.append(weight)
+    base, prep = columns
+    prep = np.where(player[np.maximum(parent, 0)] == CHANCE, base, prep)
+    value = np.where(leaf, rng.random(total), 0.0)
+    starts = np.cumsum([0] + [len(p) for p in parents])
+    for d in range(len(parents) - 1, 0, -1):
+        rows = slice(int(starts[d]), int(starts[d + 1]))
+        above = slice(int(starts[d - 1]), int(starts[d]))
+        value[above] += np.bincount(
+            parent[rows] - above.start, base[rows] * value[rows], above.stop - above.start
+        )
+    return from_parents(parent, player, base, prep, np.clip(value, 0.0, 1.0))
+
+
+def _mix(x: int) -> int:
+    """SplitMix64: well-spread 64 bits from any number."""
+    x = (x + 0x9E3779B97F4A7C15) & _MASK
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK
+    return x ^ (x >> 31)
+
+
+def _unit(key: int, stream: int) -> float:
+    return _mix(key ^ (stream * 0xD1342543DE82EF95 & _MASK)) / 2.0**64
+
+
+def _squeeze(advantage: float) -> float:
+    return 1.0 / (1.0 + math.exp(-advantage))

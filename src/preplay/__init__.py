@@ -1,1 +1,3 @@
-"""What is worth memorizing before a game."""
+"""What is worth memorizing before a game: best books, certified bounds, equilibria of preparation."""
+
+__version__ = "0.1.0"

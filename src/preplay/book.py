@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
+from preplay.errors import InputError
+from preplay.files import write_text
 from preplay.game import Distribution, Side
+
+FORMAT = "preplay-book/1"
 
 
 @dataclass(frozen=True)
@@ -61,3 +67,53 @@ class Book:
     def mixed(self) -> bool:
         """Whether some history is memorized only with a probability."""
         return any(entry.probability < 1.0 for entry in self.entries)
+
+
+def save(book: Book, path: Path) -> None:
+    """Write a `preplay-book/1` file."""
+    write_text(path, json.dumps({"format": FORMAT} | asdict(book), indent=1) + "\n")
+
+
+def load(path: Path) -> Book:
+    """Read a `preplay-book/1` file; anything else is an InputError."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; expected a {FORMAT} book") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as JSON ({error}); expected a {FORMAT} book") from None
+    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+        raise InputError(f"{path}: not a book; expected a JSON object with format '{FORMAT}'")
+    try:
+        entries = tuple(
+            Entry(**(row | {"history": tuple(row["history"])})) for row in data.pop("entries")
+        )
+        return Book(entries=entries, **data)
+    except (TypeError, KeyError) as error:
+        raise InputError(f"{path}: damaged book ({error}); expected format '{FORMAT}'") from None
+
+
+def merge(books: tuple[Book, ...]) -> Book:
+    """One book out of several of the same side and start: later books win where they disagree."""
+    if not books:
+        raise InputError("no books to merge; expected at least one")
+    first = books[0]
+    for book in books[1:]:
+        if (book.side, book.start, book.chess960) != (first.side, first.start, first.chess960):
+            raise InputError(
+                f"books of side {first.side} from '{first.start or 'the start'}' and of side {book.side} "
+                f"from '{book.start or 'the start'}'; expected the same side and start"
+            )
+    entries = {entry.history: entry for book in books for entry in book.entries}
+    ordered = tuple(sorted(entries.values(), key=lambda entry: (len(entry.history), entry.history)))
+    return Book(
+        side=first.side,
+        entries=ordered,
+        baseline=first.baseline,
+        value=max(book.value for book in books),
+        cost=first.cost,
+        upper=max(book.upper for book in books),
+        start=first.start,
+        chess960=first.chess960,
+        provenance={"merged": [dict(book.provenance) for book in books]},
+    )

@@ -36,10 +36,7 @@ def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: 
     The proof memorizes all own histories before the z likeliest first ones. It holds for any part of
     the first histories as well, so a tree cut short still gives a true guarantee.
     """
-    if not 0.0 <= advantage <= 1.0:
-        raise InputError(f"advantage {advantage}; expected a number in [0, 1]")
-    if not 0.0 < epsilon < 1.0:
-        raise InputError(f"epsilon {epsilon}; expected a number strictly between 0 and 1")
+    check_theorem1(advantage, epsilon)
     pi = response.reach(tree, side)
     value = tree.value if side == 1 else 1.0 - tree.value
     # A game that ends counts as ending on the side's turn, as in the paper.
@@ -73,6 +70,14 @@ def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: 
         value=response.evaluate(tree, side, nodes),
         complete=tree.complete,
     )
+
+
+def check_theorem1(advantage: float, epsilon: float) -> None:
+    """Raise InputError unless v is in [0, 1] and ε strictly between 0 and 1."""
+    if not 0.0 <= advantage <= 1.0:
+        raise InputError(f"advantage {advantage}; expected a number in [0, 1]")
+    if not 0.0 < epsilon < 1.0:
+        raise InputError(f"epsilon {epsilon}; expected a number strictly between 0 and 1")
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from preplay.errors import StoreError
+from preplay.files import replacing
 from preplay.game import FINAL
 
 Floats = npt.NDArray[np.float64]
@@ -144,3 +147,23 @@ def check(tree: Tree) -> None:
         raise ValueError("every leaf needs a value")
     if np.any(tree.player[~tree.leaves] == FINAL):
         raise ValueError("a final history has children")
+
+
+def save(tree: Tree, path: Path) -> None:
+    """Write a tree as a compressed .npz file."""
+    columns = {f.name: np.asarray(getattr(tree, f.name)) for f in fields(tree)}
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **columns)  # type: ignore[arg-type]
+
+
+def load(path: Path) -> Tree:
+    """Read a tree; a damaged or foreign file is a StoreError."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            columns = dict(file)
+        names = tuple(str(name) for name in columns.pop("names"))
+        tree = Tree(names=names, **columns)
+        check(tree)
+    except Exception as error:
+        raise StoreError(f"{path}: not a tree of preplay ({error})") from None
+    return tree

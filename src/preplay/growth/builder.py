@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from preplay.files import replacing
 from preplay.tree import Tree
 
 UNASKED = 0
@@ -131,7 +132,5 @@ class Builder:
 
 def save_columns(path: Path, columns: dict[str, npt.NDArray[np.generic]]) -> None:
     """Write arrays to an .npz file so that a kill leaves the old file or the new one, never half."""
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
+    with replacing(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **columns)  # type: ignore[arg-type]
-    temporary.replace(path)

@@ -1,0 +1,40 @@
+# Everything runs in .venv of this clone; `make test` and `make demo` set it up when it is not there.
+PYTHON ?= $(shell command -v python3.11 || echo python3)
+BIN := .venv/bin
+
+.PHONY: setup system test test-slow check format demo bench clean
+
+setup: .venv/.ready
+
+.venv/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,openspiel,parquet]'
+	@touch $@
+
+# Debian packages that chess and the page tests use; without root or apt this only says what is missing.
+system:
+	@scripts/system-packages stockfish polyglot chromium chromium-driver
+
+test: setup system
+	$(BIN)/pytest -n auto -m 'not slow'
+
+test-slow: setup system
+	$(BIN)/pytest -n auto -m slow
+
+check: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+demo: setup
+	$(BIN)/preplay prepare synthetic --side 1 --cost 0.0005
+
+bench: setup
+	$(BIN)/python bench/core.py
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,40 @@
+"""All verbs in one application. Verb files import heavy parts only when they run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from preplay import __version__
+from preplay.cli import bounds, frontier, matchups, prepare
+
+app = typer.Typer(
+    name="preplay",
+    help="What is worth memorizing before a game?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"preplay {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What is worth memorizing before a game?"""
+
+
+app.command("prepare")(prepare.prepare)
+app.command("frontier")(frontier.frontier)
+app.command("bounds")(bounds.bounds)
+app.command("matchups")(matchups.matchups)

@@ -1,0 +1,93 @@
+"""preplay bounds: Theorem 1, and Lemma 1 beside the real count."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from preplay.cli import options, show
+
+
+def bounds(
+    spec: options.Spec,
+    side: options.SideName,
+    advantage: Annotated[
+        float, typer.Option("--advantage", help="v: the advantage to reach, in [0, 1].")
+    ],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="How much of it may be lost, in (0, 1).")],
+    cost: Annotated[
+        float | None, typer.Option("--cost", help="Lemma 1's p; default: the matchup's cost or 0.01.")
+    ] = None,
+    changes: options.Set = None,
+    histories: options.Histories = None,
+    seconds: options.Seconds = None,
+    workers: options.Workers = None,
+    store: options.Store = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Bound how exploitable the opponent is by how randomly he plays (Theorem 1 of the paper).
+
+    Example: preplay bounds synthetic --side 1 --advantage 0.6 --epsilon 0.5
+    """
+    from preplay import bounds as theorems
+    from preplay import response
+    from preplay.growth import Advantage, Lemma1, Limits, grow, on_interrupt
+    from preplay.matchup import open_matchup
+
+    with (
+        open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
+        on_interrupt() as stop,
+    ):
+        who = matchup.side(side)
+        p = cost if cost is not None else matchup.costs[who - 1] or 0.01
+        response.check_cost(p)
+        theorems.check_theorem1(advantage, epsilon)
+        progress = show.progress_line(quiet or as_json, matchup.telling)
+        limits = Limits(histories=histories, seconds=seconds, window=matchup.window)
+        trees = []
+        for goal in (Advantage(advantage), Lemma1(p)):
+            grown = grow(
+                matchup.game,
+                who,
+                matchup.base,
+                matchup.prep[who - 1],
+                matchup.value,
+                goal,
+                limits,
+                stop=stop,
+                progress=progress,
+            )
+            trees.append(grown.tree)
+        show.end_progress(progress)
+        first = theorems.theorem1(trees[0], who, advantage, epsilon, matchup.game.longest)
+        lemma = theorems.lemma1(trees[1], who, p, matchup.game.longest)
+        data = {
+            "side": matchup.label(who),
+            "advantage": advantage,
+            "epsilon": epsilon,
+            "entropy": first.entropy,
+            "p_norm": first.p_norm,
+            "firsts": first.firsts,
+            "size_bound": show.finite(first.size_bound),
+            "guarantee": first.guarantee,
+            "constructed": {"size": len(first.nodes), "value": first.value},
+            "complete": first.complete,
+            "lemma1": {"p": lemma.p, "count": lemma.count, "bound": lemma.bound},
+        }
+        if as_json:
+            show.print_json(data)
+        else:
+            print(f"Theorem 1 for side {matchup.sides[who - 1]} of {matchup.name}")
+            print(f"  first histories with value >= {advantage:g}: {first.firsts:,}")
+            print(f"  met with probability (P_norm)     {first.p_norm:.6g}")
+            print(f"  entropy of which one              {first.entropy:.6g} nats")
+            print(f"  a book of at most                 {first.size_bound:,.6g} histories")
+            print(f"  is sure to earn                   {first.guarantee:.6g}")
+            print(f"  the proof's book has              {len(first.nodes):,} and earns {first.value:.6g}")
+            if not first.complete:
+                print("  growth was cut short: the numbers speak of the histories found so far")
+            print(f"Lemma 1: {lemma.count:,} histories of reach >= {p:g}, bound {lemma.bound:,.6g}")
+    if stop.asked:
+        raise typer.Exit(130)

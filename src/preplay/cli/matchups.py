@@ -1,0 +1,26 @@
+"""preplay matchups: what comes built in."""
+
+from __future__ import annotations
+
+from preplay.cli import options, show
+
+
+def matchups(as_json: options.Json = False) -> None:
+    """List the built-in matchups, a line each.
+
+    Example: preplay matchups
+    """
+    from preplay.matchup.builtin import BUILTIN
+
+    if as_json:
+        show.print_json(
+            {
+                "matchups": [
+                    {"name": n, "summary": b.summary, "config": dict(b.config)}
+                    for n, b in BUILTIN.items()
+                ]
+            }
+        )
+    else:
+        for name, builtin in BUILTIN.items():
+            print(f"{name:<16} {builtin.summary}")

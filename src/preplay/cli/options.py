@@ -1,0 +1,45 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Spec = Annotated[
+    str, typer.Argument(metavar="MATCHUP", help="A built-in name, a .toml file, or a .json tabular game.")
+]
+SideName = Annotated[str, typer.Option("--side", help="Who prepares: 1 or 2; white or black in chess.")]
+Cost = Annotated[
+    float | None,
+    typer.Option("--cost", help="Price of one memorized history, above 0.", show_default=False),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the matchup; may be repeated."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
+Save = Annotated[
+    Path | None,
+    typer.Option("--save", metavar="DIR", help="Keep the run here; the same command takes it up again."),
+]
+Histories = Annotated[
+    int | None, typer.Option("--histories", min=1, help="Stop growing at this many histories.")
+]
+Seconds = Annotated[
+    float | None, typer.Option("--seconds", min=0.0, help="Stop growing after this long.")
+]
+Gap = Annotated[
+    float, typer.Option("--within", min=0.0, help="Stop when the certified upper bound is this near.")
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Engines at work; default: all cores.")
+]
+Store = Annotated[
+    Path | None, typer.Option("--store", metavar="FILE", help="Where engine analyses are kept.")
+]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Write a figure (.svg, .png or .pdf).")
+]

@@ -1,0 +1,73 @@
+"""Showing results: JSON, tables, and the live line of progress."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from preplay.growth import Progress
+
+
+def print_json(data: Any) -> None:
+    """One JSON object on stdout."""
+    print(json.dumps(data, allow_nan=False))
+
+
+def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """Columns as wide as their widest cell; those in `right` are aligned to the right."""
+    widths = [max(len(row[c]) for row in (titles, *rows)) for c in range(len(titles))]
+    for row in (titles, ["-" * width for width in widths], *rows):
+        cells = [
+            cell.rjust(width) if c in right else cell.ljust(width)
+            for c, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(cells).rstrip())
+
+
+def one_in(probability: float) -> str:
+    """A probability as players say it: every game, 1 in 12."""
+    if probability <= 0.0:
+        return "never"
+    n = 1.0 / probability
+    if n < 1.05:
+        return "always"
+    return f"1 in {n:.1f}" if n < 10 else f"1 in {n:,.0f}"
+
+
+def finite(number: float) -> float | None:
+    """JSON has no infinity: None stands for it."""
+    return number if math.isfinite(number) else None
+
+
+def progress_line(
+    quiet: bool, telling: Callable[[], str] | None = None
+) -> Callable[[Progress], None] | None:
+    """A live line on a terminal; nothing when quiet or when stderr is not a terminal."""
+    if quiet or not sys.stderr.isatty():
+        return None
+
+    def show(now: Progress) -> None:
+        parts = [
+            f"{now.histories:,} histories",
+            f"{now.waiting:,} waiting",
+            f"net {now.low:.4f}",
+            f"upper {now.up:.4f}",
+            f"{now.seconds:.0f} s",
+        ]
+        if telling is not None:
+            parts.insert(2, telling())
+        width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+        print("\r" + "  ".join(parts)[:width].ljust(width), end="", file=sys.stderr, flush=True)
+
+    return show
+
+
+def end_progress(shown: object) -> None:
+    """Leave the live line behind."""
+    if shown is not None:
+        print(file=sys.stderr)

@@ -1,0 +1,11 @@
+"""A matchup: the game, how both sides play, how they prepare, what a history is worth, what memory costs.
+
+This is the only room that knows configuration. `open_matchup` takes a built-in name, a `.toml` file or a
+tabular `.json` game and yields a `Matchup`; engines that it needs live as long as the `with` block.
+"""
+
+from preplay.matchup.builtin import BUILTIN, Builtin
+from preplay.matchup.model import Matchup
+from preplay.matchup.opening import load_config, open_matchup
+
+__all__ = ["BUILTIN", "Builtin", "Matchup", "load_config", "open_matchup"]

@@ -1,0 +1,71 @@
+"""Matchups that come with preplay, by name. Plain data: nothing heavy is imported to list them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Builtin:
+    """A named configuration, as it would stand in a TOML file."""
+
+    summary: str
+    config: Mapping[str, Any]
+
+
+BUILTIN: Mapping[str, Builtin] = {
+    "synthetic": Builtin(
+        "a random game of 8 moves with 3 choices each; exact values",
+        {"kind": "synthetic", "cost": 0.001},
+    ),
+    "synthetic-large": Builtin(
+        "a random game of 60 moves, far too large to enumerate; estimated values",
+        {"kind": "synthetic", "length": 60, "luck": 0.05, "value": "estimate", "cost": 0.001},
+    ),
+    "tic-tac-toe": Builtin(
+        "a random mover who may study perfect play (OpenSpiel)",
+        {
+            "kind": "openspiel",
+            "game": "tic_tac_toe",
+            "base": {"policy": "uniform"},
+            "prep": {"policy": "search", "depth": 9},
+            "value": {"model": "exact"},
+            "cost": 0.01,
+        },
+    ),
+    "connect-four": Builtin(
+        "four by five, a two-ply searcher who may study with 400-simulation tree search (OpenSpiel)",
+        {
+            "kind": "openspiel",
+            "game": "connect_four(rows=4,columns=5)",
+            "base": {"policy": "search", "depth": 2, "randomness": 0.2},
+            "prep": {"policy": "mcts", "simulations": 400},
+            "value": {"model": "adaptive", "epsilon": 0.1, "delta": 0.05},
+            "cost": 0.05,
+        },
+    ),
+    "breakthrough": Builtin(
+        "four by four, weak against strong tree search, values by roll-outs (OpenSpiel)",
+        {
+            "kind": "openspiel",
+            "game": "breakthrough(rows=4,columns=4)",
+            "base": {"policy": "mcts", "simulations": 10, "randomness": 1.0},
+            "prep": {"policy": "mcts", "simulations": 300},
+            "value": {"model": "adaptive", "epsilon": 0.1, "delta": 0.05},
+            "cost": 0.05,
+        },
+    ),
+    "pig": Builtin(
+        "a dice game to 10 points: a coin-flipper who may study by tree search (OpenSpiel)",
+        {
+            "kind": "openspiel",
+            "game": "pig(players=2,winscore=10)",
+            "base": {"policy": "uniform"},
+            "prep": {"policy": "search", "depth": 4},
+            "value": {"model": "rollouts", "samples": 100},
+            "cost": 0.01,
+        },
+    ),
+}

@@ -1,0 +1,78 @@
+"""The matchup itself: plain data that growth and solvers can work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic
+
+from preplay.errors import InputError
+from preplay.game import Game, S, Side
+from preplay.policy import Policy
+from preplay.value import Evaluator
+
+if TYPE_CHECKING:
+    from preplay.adaptive import AdaptiveRollouts
+
+
+@dataclass(frozen=True)
+class Matchup(Generic[S]):
+    """Who meets whom, and what each would play at the board and after long study."""
+
+    name: str
+    game: Game[S]
+    base: tuple[Policy[S], Policy[S]]
+    """What each side plays at the board."""
+    prep: tuple[Policy[S], Policy[S]]
+    """What each side would play after long study."""
+    value: Evaluator[S]
+    """v(h) of base against base."""
+    costs: tuple[float | None, float | None] = (None, None)
+    """Default price of a memorized history for each side."""
+    sides: tuple[str, str] = ("1", "2")
+    """What the sides are called."""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """Everything that determines results, as JSON data: the identity of a run."""
+    enumerable: bool = False
+    """Whether the whole game may be grown, so that no cost is needed to bound it."""
+    window: int = 64
+    """How many questions growth keeps under way."""
+    sampling: tuple[AdaptiveRollouts[S], float] | None = None
+    """Adaptive roll-outs and their ε, where `value` samples."""
+    telling: Callable[[], str] | None = None
+    """What the engines have done so far, for the progress line."""
+    notation: Callable[[Sequence[str], str | None], str] | None = None
+    """Writes a history, or a move after it, as people read it."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Engines and libraries that made the answers."""
+
+    def side(self, text: str) -> Side:
+        """The side that a user means by a name."""
+        if text in ("1", self.sides[0]):
+            return 1
+        if text in ("2", self.sides[1]):
+            return 2
+        names = " or ".join(dict.fromkeys(("1", "2") if self.sides == ("1", "2") else self.sides))
+        raise InputError(f"side '{text}'; expected {names}")
+
+    def label(self, side: Side) -> str | int:
+        """What a side is called in results: a number, or a colour in chess."""
+        name = self.sides[side - 1]
+        return int(name) if name.isdigit() else name
+
+    def cost(self, side: Side, given: float | None) -> float:
+        """The price to use: the one given, else the matchup's own."""
+        cost = given if given is not None else self.costs[side - 1]
+        if cost is None:
+            raise InputError(
+                f"no cost for side {self.sides[side - 1]}; give --cost or set it in the matchup"
+            )
+        return cost
+
+    def write_line(self, history: Sequence[str]) -> str:
+        """A history as people read it."""
+        return " ".join(history) if self.notation is None else self.notation(history, None)
+
+    def write_move(self, history: Sequence[str], move: str) -> str:
+        """A move after a history as people read it."""
+        return move if self.notation is None else self.notation(history, move)

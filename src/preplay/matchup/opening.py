@@ -1,0 +1,84 @@
+"""From a name or a file to a live matchup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from preplay.errors import InputError, nearest
+from preplay.matchup import settings
+from preplay.matchup.builtin import BUILTIN
+from preplay.matchup.model import Matchup
+
+KINDS = ("chess", "openspiel", "synthetic", "tabular")
+
+
+def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:
+    """The name and the configuration tables that `spec` stands for, with `--set` changes applied."""
+    changes = list(changes)
+    suffix = Path(spec).suffix.lower()
+    if suffix == ".json":
+        if changes:
+            raise InputError(f"--set {changes[0]}: a tabular game has no settings to change")
+        return Path(spec).stem, {"kind": "tabular", "file": spec}
+    if suffix == ".toml":
+        name, config = Path(spec).stem, settings.read_toml(Path(spec))
+        config.setdefault("kind", "chess")
+        if config["kind"] == "tabular" and "file" in config:
+            config["file"] = str(Path(spec).parent / config["file"])
+    elif spec in BUILTIN:
+        name, config = spec, dict(BUILTIN[spec].config)
+    elif Path(spec).exists():
+        raise InputError(f"matchup '{spec}'; expected a .toml or .json file or a built-in name")
+    else:
+        raise InputError(
+            f"unknown matchup '{spec}'; {nearest(spec, BUILTIN)} (or give a .toml or .json file)"
+        )
+    return name, settings.override(config, changes)
+
+
+@contextmanager
+def open_matchup(
+    spec: str,
+    changes: Iterable[str] = (),
+    *,
+    workers: int | None = None,
+    store: Path | None = None,
+) -> Iterator[Matchup[Any]]:
+    """The matchup that `spec` names: a built-in, a `.toml` file, or a tabular `.json` game.
+
+    Engines run as long as the block; `workers` says how many, `store` where their analyses are kept.
+    """
+    name, config = load_config(spec, changes)
+    with from_config(name, config, workers=workers, store=store) as matchup:
+        yield matchup
+
+
+@contextmanager
+def from_config(
+    name: str, config: Mapping[str, Any], *, workers: int | None = None, store: Path | None = None
+) -> Iterator[Matchup[Any]]:
+    """The matchup of a configuration that is already read."""
+    kind = config.get("kind")
+    if kind == "tabular":
+        from preplay.matchup.plain import open_tabular
+
+        yield replace(open_tabular(config), name=name)
+    elif kind == "synthetic":
+        from preplay.matchup.plain import open_synthetic
+
+        yield replace(open_synthetic(config), name=name)
+    elif kind == "openspiel":
+        from preplay.matchup.plain import open_openspiel
+
+        yield replace(open_openspiel(config), name=name)
+    elif kind == "chess":
+        from preplay.matchup.chess import open_chess
+
+        with open_chess(config, workers=workers, store=store) as matchup:
+            yield replace(matchup, name=name)
+    else:
+        raise InputError(f"{name}: kind = '{kind}'; {nearest(str(kind), KINDS)}")

@@ -1,0 +1,200 @@
+"""Matchups without engines: tabular files, synthetic trees, OpenSpiel games."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from preplay.errors import InputError
+from preplay.game import Game
+from preplay.matchup.model import Matchup
+from preplay.matchup.settings import Settings, validate
+from preplay.policy import Policy, Uniform
+from preplay.value import Evaluator, Exact
+
+Cost = Field(default=None, gt=0.0)
+
+
+class Tabular(Settings):
+    """A game written down in full, with both policies in it."""
+
+    kind: Literal["tabular"]
+    file: str
+    cost: float | None = Cost
+
+
+class Synthetic(Settings):
+    """A random game from a seed."""
+
+    kind: Literal["synthetic"]
+    length: int = Field(default=8, ge=1)
+    width: int = Field(default=3, ge=1)
+    luck: float = Field(default=0.0, ge=0.0, le=1.0)
+    seed: int = 0
+    randomness: float = Field(default=0.2, ge=0.0)
+    noise: float = Field(default=1.0, ge=0.0)
+    value: Literal["exact", "estimate"] = "exact"
+    cost: float | None = Cost
+
+
+class Play(Settings):
+    """A ready policy of a plain game."""
+
+    policy: Literal["uniform", "search", "mcts"] = "uniform"
+    depth: int = Field(default=2, ge=1)
+    rollouts: int = Field(default=0, ge=0)
+    simulations: int = Field(default=100, ge=1)
+    exploration: float = Field(default=1.0, ge=0.0)
+    randomness: float = Field(default=0.0, ge=0.0)
+    seed: int = 0
+
+
+class PlainValue(Settings):
+    """How v(h) is found: by enumeration, or by roll-outs with an error radius."""
+
+    model: Literal["exact", "rollouts", "adaptive"] = "exact"
+    samples: int | None = Field(default=None, ge=1)
+    epsilon: float = Field(default=0.05, gt=0.0, lt=1.0)
+    delta: float = Field(default=0.05, gt=0.0, lt=1.0)
+    seed: int = 0
+
+
+class OpenSpiel(Settings):
+    """An OpenSpiel game by name, with a ready policy for each part."""
+
+    kind: Literal["openspiel"]
+    game: str
+    base: Play = Play()
+    base1: Play | None = None
+    base2: Play | None = None
+    prep: Play = Play(policy="search")
+    prep1: Play | None = None
+    prep2: Play | None = None
+    value: PlainValue = PlainValue()
+    cost: float | None = Cost
+
+    @model_validator(mode="after")
+    def _rollouts_need_a_number(self) -> OpenSpiel:
+        if self.value.model == "rollouts" and self.value.samples is None and self.cost is None:
+            raise ValueError("value.model 'rollouts' needs value.samples, or a cost for Theorem 3's K")
+        return self
+
+
+def open_tabular(config: Mapping[str, Any]) -> Matchup[Any]:
+    """The matchup of a `preplay-game/1` file; its digest is part of the identity."""
+    from preplay.games import tabular
+
+    settings = validate(Tabular, config, "tabular matchup")
+    game = tabular.load(settings.file)
+    digest = hashlib.sha256(Path(settings.file).read_bytes()).hexdigest()
+    base, prep = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
+    return Matchup(
+        name=Path(settings.file).stem,
+        game=game,
+        base=(base, base),
+        prep=(prep, prep),
+        value=tabular.TabularValue(),
+        costs=(settings.cost, settings.cost),
+        config={"kind": "tabular", "sha256": digest},
+        enumerable=True,
+        window=4096,
+    )
+
+
+def open_synthetic(config: Mapping[str, Any]) -> Matchup[Any]:
+    """A random game with noisy base and clear-sighted prep."""
+    from preplay.games import synthetic
+
+    settings = validate(Synthetic, config, "synthetic matchup")
+    histories = settings.width**settings.length
+    if settings.value == "exact" and histories > 5_000_000:
+        raise InputError(
+            f'synthetic matchup: value = "exact" over {settings.width}^{settings.length} games; '
+            'expected at most 5,000,000 games, or value = "estimate"'
+        )
+    game = synthetic.SyntheticGame(settings.length, settings.width, settings.luck, seed=settings.seed)
+    base = synthetic.SyntheticPolicy(game, "base", settings.randomness, settings.noise)
+    prep = synthetic.SyntheticPolicy(game, "prep", settings.randomness, settings.noise)
+    exact = settings.value == "exact"
+    value: Evaluator[synthetic.SyntheticState] = (
+        Exact(game, (base, base)) if exact else synthetic.SyntheticValue()
+    )
+    return Matchup(
+        name="synthetic",
+        game=game,
+        base=(base, base),
+        prep=(prep, prep),
+        value=value,
+        costs=(settings.cost, settings.cost),
+        config=settings.model_dump(),
+        enumerable=exact,
+        window=1024,
+    )
+
+
+def open_openspiel(config: Mapping[str, Any]) -> Matchup[Any]:
+    """Any suitable OpenSpiel game; weak base and strong prep are a matter of numbers."""
+    from preplay.games.openspiel import openspiel
+
+    settings = validate(OpenSpiel, config, "openspiel matchup")
+    game = openspiel(settings.game)
+    base = (_play(game, settings.base1 or settings.base), _play(game, settings.base2 or settings.base))
+    prep = (_play(game, settings.prep1 or settings.prep), _play(game, settings.prep2 or settings.prep))
+    value, sampling = _value(game, base, settings)
+    return Matchup(
+        name=settings.game,
+        game=game,
+        base=base,
+        prep=prep,
+        value=value,
+        costs=(settings.cost, settings.cost),
+        config=settings.model_dump(),
+        window=256,
+        sampling=sampling,
+        versions={"open_spiel": version("open_spiel")},
+    )
+
+
+def _play(game: Any, play: Play) -> Policy[Any]:
+    if play.policy == "uniform":
+        return Uniform(game)
+    if play.policy == "search":
+        from preplay.games.search import SearchPolicy
+
+        return SearchPolicy(
+            game,
+            play.depth,
+            randomness=play.randomness,
+            rollouts=play.rollouts,
+            seed=play.seed,
+            key=game.position,
+        )
+    from preplay.games.mcts import MctsPolicy
+
+    return MctsPolicy(
+        game, play.simulations, play.exploration, temperature=play.randomness, seed=play.seed
+    )
+
+
+def _value(
+    game: Game[Any], base: tuple[Policy[Any], Policy[Any]], settings: OpenSpiel
+) -> tuple[Evaluator[Any], Any]:
+    value = settings.value
+    if value.model == "exact":
+        return Exact(game, base), None
+    from preplay.adaptive import AdaptiveRollouts
+    from preplay.rollouts import Playouts, Rollouts, theorem3_samples
+
+    sampler = Playouts(game, base, seed=value.seed)
+    if value.model == "rollouts":
+        samples = value.samples or theorem3_samples(
+            value.epsilon, value.delta, settings.cost or 1.0, game.longest, game.widest
+        )
+        return Rollouts(game, sampler, samples, value.delta), None
+    adaptive = AdaptiveRollouts(game, sampler, value.delta)
+    return adaptive, (adaptive, value.epsilon)

@@ -1,0 +1,92 @@
+"""Reading configuration: TOML files, `--set` overrides, strict schemas with one-line errors."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from preplay.errors import InputError, nearest
+
+
+class Settings(BaseModel):
+    """A table of the configuration: unknown keys are refused, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+M = TypeVar("M", bound=Settings)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; expected a matchup in TOML") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: {error}; expected TOML") from None
+
+
+def override(config: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
+    """The configuration with `key.key=value` changes applied; values are JSON or else plain text."""
+    result: dict[str, Any] = json.loads(json.dumps(config))
+    for change in changes:
+        key, equals, text = change.partition("=")
+        parts = key.strip().split(".")
+        if not equals or not all(parts):
+            raise InputError(f"--set {change}; expected KEY=VALUE, as in black.randomness=10")
+        try:
+            value = json.loads(text)
+        except json.JSONDecodeError:
+            value = text.strip()
+        table = result
+        for part in parts[:-1]:
+            table = table.setdefault(part, {})
+            if not isinstance(table, dict):
+                raise InputError(f"--set {change}: '{part}' is not a table")
+        table[parts[-1]] = value
+    return result
+
+
+def validate(schema: type[M], config: Mapping[str, Any], where: str) -> M:
+    """The checked settings, or an InputError that names the key, its value and what was expected."""
+    try:
+        return schema.model_validate(dict(config))
+    except ValidationError as error:
+        raise InputError(f"{where}: {_first_problem(schema, error)}") from None
+
+
+def _first_problem(schema: type[Settings], error: ValidationError) -> str:
+    problems = error.errors()
+    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
+    place = [str(part) for part in problem["loc"]]
+    name = ".".join(place)
+    if problem["type"] == "extra_forbidden":
+        return f"unknown key '{name}'; {nearest(place[-1], _known_keys(schema, place[:-1]))}"
+    if problem["type"] == "missing":
+        return f"key '{name}' is missing"
+    message = problem["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    message = message[0].lower() + message[1:]
+    given = problem["input"]
+    if not name or isinstance(given, dict):
+        return f"{name}: {message}" if name else message
+    return f"{name} = {json.dumps(given, default=str)}; {message}"
+
+
+def _known_keys(schema: type[BaseModel], place: list[str]) -> list[str]:
+    for part in place:
+        field = schema.model_fields.get(part)
+        inner = field.annotation if field is not None else None
+        options = [inner, *getattr(inner, "__args__", ())]
+        found = [o for o in options if isinstance(o, type) and issubclass(o, BaseModel)]
+        if not found:
+            break
+        schema = found[0]
+    return list(schema.model_fields)

@@ -1,0 +1,137 @@
+"""Run directories: a result, everything that made it, and what is needed to go on."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from preplay import __version__
+from preplay.errors import InputError, StoreError
+from preplay.files import write_text
+
+FORMAT = "preplay-run/1"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run directory. `identity` determines the result; the same command takes it up again."""
+
+    directory: Path
+    command: str
+    name: str
+    identity: Mapping[str, Any]
+    versions: Mapping[str, str]
+    created: str
+
+    def path(self, name: str) -> Path:
+        """A file of this run."""
+        return self.directory / name
+
+    def write(self, name: str, data: Any) -> None:
+        """Keep JSON data under `name`."""
+        write_text(self.path(name), json.dumps(data, indent=1) + "\n")
+
+    def read(self, name: str) -> Any:
+        """JSON data kept under `name`; an unfinished run has none yet."""
+        path = self.path(name)
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise StoreError(
+                f"{self.directory}: has no {name} yet; finish its `preplay {self.command} --save`"
+            ) from None
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path}: damaged ({error})") from None
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What made this run, as JSON data for books and reports."""
+        return {
+            "command": self.command,
+            "matchup": self.name,
+            "identity": self.identity,
+            "versions": self.versions,
+            "created": self.created,
+        }
+
+
+def versions() -> dict[str, str]:
+    """Versions of preplay and of the libraries that results depend on."""
+    names = ("numpy", "scipy", "numba", "chess")
+    return {"preplay": __version__, "python": platform.python_version()} | {n: version(n) for n in names}
+
+
+def start(
+    directory: Path, command: str, name: str, identity: Mapping[str, Any], more: Mapping[str, str]
+) -> Run:
+    """Begin a run in `directory`, or take it up again when it belongs to the same configuration."""
+    identity = json.loads(json.dumps(identity))
+    if directory.exists() and not directory.is_dir():
+        raise StoreError(f"{directory}: is a file; expected a directory for the run")
+    if (directory / "run.json").exists():
+        run = load(directory)
+        if run.command != command or run.identity != identity:
+            raise StoreError(
+                f"{directory}: belongs to another run ({_difference(run, command, identity)}); "
+                "choose another directory"
+            )
+        return run
+    if directory.exists() and any(directory.iterdir()):
+        raise StoreError(f"{directory}: is not empty and holds no run; choose another directory")
+    run = Run(
+        directory=directory,
+        command=command,
+        name=name,
+        identity=identity,
+        versions=versions() | dict(more),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    run.write("run.json", {"format": FORMAT} | run.provenance)
+    return run
+
+
+def load(directory: Path) -> Run:
+    """An existing run directory."""
+    path = directory / "run.json"
+    if not directory.is_dir():
+        raise InputError(f"{directory}: no such run; expected a directory made with --save")
+    if not path.exists():
+        raise StoreError(f"{directory}: holds no run.json; expected a directory made with --save")
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["format"] != FORMAT:
+            raise ValueError(f"format {data['format']!r}")
+        return Run(
+            directory,
+            data["command"],
+            data["matchup"],
+            data["identity"],
+            data["versions"],
+            data["created"],
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path}: damaged or foreign ({error}); expected {FORMAT}") from None
+
+
+def _difference(run: Run, command: str, identity: Mapping[str, Any]) -> str:
+    """The first setting in which two runs differ."""
+    if run.command != command:
+        return f"`preplay {run.command}`, not `preplay {command}`"
+    for key, old, new in _differing(run.identity, identity, ""):
+        return f"{key} was {json.dumps(old)}, now {json.dumps(new)}"
+    return "its settings differ"
+
+
+def _differing(old: Any, new: Any, place: str) -> list[tuple[str, Any, Any]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        rows = []
+        for key in {**old, **new}:
+            rows += _differing(old.get(key), new.get(key), f"{place}.{key}".strip("."))
+        return rows
+    return [] if old == new else [(place, old, new)]

@@ -50,7 +50,7 @@ def prepare(
 
     With a cost, memory is priced; with a budget, its size is limited; with both, both hold.
     """
-    limits = replace(limits or Limits(), window=matchup.window)
+    limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
     if budget is not None and cost is None:
         if matchup.enumerable:
             return _solve(matchup, side, 0.0, 0.0, budget, limits, stop, progress, checkpoint)

@@ -45,7 +45,7 @@ def bounds(
         response.check_cost(p)
         theorems.check_theorem1(advantage, epsilon)
         progress = show.progress_line(quiet or as_json, matchup.telling)
-        limits = Limits(histories=histories, seconds=seconds, window=matchup.window)
+        limits = Limits(histories, seconds, negligible=matchup.negligible, window=matchup.window)
         trees = []
         for goal in (Advantage(advantage), Lemma1(p)):
             grown = grow(

@@ -51,7 +51,7 @@ def frontier(
             matchup.prep[who - 1],
             matchup.value,
             Pays(least),
-            Limits(histories=histories, seconds=seconds, window=matchup.window),
+            Limits(histories, seconds, negligible=matchup.negligible, window=matchup.window),
             stop=stop,
             progress=progress,
         )

@@ -73,6 +73,8 @@ class Limits:
     seconds: float | None = None
     gap: float = 0.0
     """Stop when the certified upper bound is this near to the best net found."""
+    negligible: float = 0.0
+    """Histories reached no oftener than this stay leaves of unknown value, 0.5 ± 0.5."""
     window: int = 64
     """Questions under way at once; part of the result's identity when growth is cut short."""
 

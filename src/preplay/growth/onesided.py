@@ -98,8 +98,12 @@ class _Growth(Generic[S]):
         else:
             self.up.append(reach)
             self.low.append(0.0)
-            self.states[k] = state
-            heapq.heappush(self.heap, (-reach, k))
+            if reach <= self.limits.negligible:
+                self.built.value[k] = self.built.radius[k] = 0.5
+                self.built.stage[k] = CLOSED
+            else:
+                self.states[k] = state
+                heapq.heappush(self.heap, (-reach, k))
         return k
 
     def expand(self, k: int, distribution: Distribution) -> None:

@@ -16,6 +16,29 @@ class Builtin:
 
 
 BUILTIN: Mapping[str, Builtin] = {
+    "chess": Builtin(
+        "Stockfish against a randomizing Stockfish, node limits, reproducible",
+        {
+            "kind": "chess",
+            "cost": 1e-3,
+            "white": {"nodes": 5_000},
+            "black": {"nodes": 5_000},
+            "prep": {"nodes": 20_000},
+            "value": {"model": "linear"},
+        },
+    ),
+    "chess-paper": Builtin(
+        "the paper's experiment: 10 ms against 10 ms, 50 ms to prepare, won beyond 400 centipawns",
+        {
+            "kind": "chess",
+            "cost": 1e-5,
+            "length": 100,
+            "white": {"milliseconds": 10, "multipv": 2, "randomness": 1e-6},
+            "black": {"milliseconds": 10, "multipv": 2, "randomness": 1e-6},
+            "prep": {"milliseconds": 50, "multipv": 2, "randomness": 1e-6},
+            "value": {"model": "threshold"},
+        },
+    ),
     "synthetic": Builtin(
         "a random game of 8 moves with 3 choices each; exact values",
         {"kind": "synthetic", "cost": 0.001},

@@ -37,6 +37,8 @@ class Matchup(Generic[S]):
     """Whether the whole game may be grown, so that no cost is needed to bound it."""
     window: int = 64
     """How many questions growth keeps under way."""
+    negligible: float = 0.0
+    """Histories rarer than this are not asked about; what they could change is in the bounds."""
     sampling: tuple[AdaptiveRollouts[S], float] | None = None
     """Adaptive roll-outs and their ε, where `value` samples."""
     telling: Callable[[], str] | None = None

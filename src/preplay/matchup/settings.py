@@ -19,6 +19,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+LIMITS = ("nodes", "depth", "milliseconds")
 M = TypeVar("M", bound=Settings)
 
 
@@ -51,6 +52,9 @@ def override(config: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any
             table = table.setdefault(part, {})
             if not isinstance(table, dict):
                 raise InputError(f"--set {change}: '{part}' is not a table")
+        if parts[-1] in LIMITS:  # one limit takes the place of another
+            for limit in LIMITS:
+                table.pop(limit, None)
         table[parts[-1]] = value
     return result
 

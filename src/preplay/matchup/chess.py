@@ -1,0 +1,186 @@
+"""Chess matchups: engines on both sides, one for preparation, one for values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from preplay.chess.analysis import EngineSpec, Limit
+from preplay.chess.analyst import Analyst
+from preplay.chess.discovery import find_engine
+from preplay.chess.play import EnginePolicy, EngineValue, Search
+from preplay.chess.pool import EnginePool
+from preplay.chess.rules import ChessGame, line_san
+from preplay.chess.store import AnalysisStore
+from preplay.matchup.model import Matchup
+from preplay.matchup.settings import Settings, validate
+from preplay.policy import Policy
+from preplay.value import Evaluator
+
+Positive = Field(default=None, gt=0)
+
+
+class Searching(Settings):
+    """An engine with its options, a limit (exactly one) and K, the number of moves it scores."""
+
+    engine: str | None = None
+    options: dict[str, str | int | bool] = {}
+    nodes: int | None = Positive
+    depth: int | None = Positive
+    milliseconds: int | None = Positive
+    multipv: int = Field(default=2, ge=1, le=218)
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Searching:
+        if sum(x is not None for x in (self.nodes, self.depth, self.milliseconds)) > 1:
+            raise ValueError("expected exactly one of nodes, depth, milliseconds")
+        return self
+
+
+class Player(Searching):
+    """A side at the board, or a preparation: a search and how randomly it plays."""
+
+    randomness: float = Field(default=0.0, ge=0.0)
+
+
+class ChessValue(Searching):
+    """What a position is worth. Settings left out are those of the preparation, so one search serves."""
+
+    model: Literal["threshold", "linear", "wdl", "logistic", "rollouts"] = "linear"
+    multipv: int | None = Field(default=None, ge=1, le=218)  # type: ignore[assignment]
+    samples: int | None = Field(default=None, ge=1)
+    epsilon: float = Field(default=0.1, gt=0.0, lt=1.0)
+    delta: float = Field(default=0.05, gt=0.0, lt=1.0)
+    seed: int = 0
+
+
+class Start(Settings):
+    """Where the game begins."""
+
+    fen: str = ""
+    moves: list[str] = []
+
+
+class Chess(Settings):
+    """Everything about a chess matchup."""
+
+    kind: Literal["chess"] = "chess"
+    start: Start = Start()
+    chess960: bool = False
+    length: int = Field(default=100, ge=1, le=1000)
+    white: Player = Player()
+    black: Player = Player()
+    prep: Player = Player()
+    white_prep: Player | None = None
+    black_prep: Player | None = None
+    value: ChessValue = ChessValue()
+    cost: float | None = Field(default=None, gt=0.0)
+    white_cost: float | None = Field(default=None, gt=0.0)
+    black_cost: float | None = Field(default=None, gt=0.0)
+
+
+BASE_NODES, PREP_NODES = 5_000, 20_000
+NEGLIGIBLE = 1e-9
+"""Branches rarer than this are not searched; what they could change is in the certified bound."""
+
+
+def default_store() -> Path:
+    """Where analyses are kept when nothing else is said: shared by all runs of this user."""
+    if named := os.environ.get("PREPLAY_STORE"):
+        return Path(named)
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "preplay" / "analyses.sqlite"
+
+
+@contextmanager
+def open_chess(
+    config: Mapping[str, Any], *, workers: int | None = None, store: Path | None = None
+) -> Iterator[Matchup[Any]]:
+    """The matchup of a chess configuration, with its engines running as long as the block."""
+    settings = validate(Chess, config, "chess matchup")
+    game = ChessGame(settings.start.fen, tuple(settings.start.moves), settings.length, settings.chess960)
+    white, black = _search(settings.white, BASE_NODES), _search(settings.black, BASE_NODES)
+    preps = settings.white_prep or settings.prep, settings.black_prep or settings.prep
+    studies = _search(preps[0], PREP_NODES), _search(preps[1], PREP_NODES)
+    judge = _value_search(settings.value, settings.prep)
+    with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
+        analyst = Analyst(pool, kept)
+        base = (
+            EnginePolicy(analyst, white, settings.white.randomness),
+            EnginePolicy(analyst, black, settings.black.randomness),
+        )
+        prep = (
+            EnginePolicy(analyst, studies[0], preps[0].randomness),
+            EnginePolicy(analyst, studies[1], preps[1].randomness),
+        )
+        engines = {s.engine: pool.identity(s.engine) for s in (white, black, *studies, judge)}
+        value, sampling = _value(settings, game, base, analyst, judge)
+        yield Matchup(
+            name="chess",
+            game=game,
+            base=base,
+            prep=prep,
+            value=value,
+            costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
+            sides=("white", "black"),
+            config=settings.model_dump(exclude={"cost", "white_cost", "black_cost"})
+            | {"engines": sorted(str(identity) for identity in set(engines.values()))},
+            window=WINDOW,
+            negligible=NEGLIGIBLE,
+            sampling=sampling,
+            telling=lambda: _telling(analyst),
+            notation=lambda history, move: line_san(game, history, move),
+            versions={f"engine {k}": i.name for k, i in enumerate(dict.fromkeys(engines.values()), 1)},
+        )
+
+
+WINDOW = 16
+"""Searches under way or waiting: enough to keep many engines busy, few enough to waste little."""
+
+
+def _search(player: Searching, nodes: int) -> Search:
+    limit = Limit(player.nodes, player.depth, player.milliseconds) if _limited(player) else Limit(nodes)
+    return Search(EngineSpec.of(find_engine(player.engine), player.options), limit, player.multipv)
+
+
+def _value_search(value: ChessValue, prep: Player) -> Search:
+    """The value's search: what it leaves out is as in the preparation."""
+    own = {k: getattr(value, k) for k in ("engine", "options", "multipv") if getattr(value, k)}
+    limit = ("nodes", "depth", "milliseconds")
+    source = value if _limited(value) else prep
+    own |= {k: getattr(source, k) for k in limit}
+    return _search(prep.model_copy(update=own), PREP_NODES)
+
+
+def _limited(player: Searching) -> bool:
+    return any(x is not None for x in (player.nodes, player.depth, player.milliseconds))
+
+
+def _value(
+    settings: Chess,
+    game: ChessGame,
+    base: tuple[Policy[Any], Policy[Any]],
+    analyst: Analyst,
+    judge: Search,
+) -> tuple[Evaluator[Any], Any]:
+    value = settings.value
+    if value.model != "rollouts":
+        return EngineValue(analyst, judge, value.model), None
+    from preplay.adaptive import AdaptiveRollouts
+    from preplay.rollouts import Playouts, Rollouts
+
+    sampler = Playouts(game, base, seed=value.seed)
+    if value.samples is not None:
+        return Rollouts(game, sampler, value.samples, value.delta), None
+    adaptive = AdaptiveRollouts(game, sampler, value.delta)
+    return adaptive, (adaptive, value.epsilon)
+
+
+def _telling(analyst: Analyst) -> str:
+    now = analyst.stats()
+    return f"{now.searches:,} searches  {now.remembered + now.stored:,} known"

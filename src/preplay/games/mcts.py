@@ -1,0 +1,141 @@
+"""A player who samples: Monte Carlo tree search by upper confidence bounds (UCT)."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic
+
+from preplay.errors import GameError, InputError
+from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S
+from preplay.games.playout import playouts, sample
+from preplay.policy import softmax
+from preplay.randomness import seed_of
+
+STREAM = 2
+"""The stream of `preplay.randomness` that the simulations draw from."""
+
+
+@dataclass(frozen=True)
+class MctsPolicy(Generic[S]):
+    """Plays what a tree search of `simulations` games, begun afresh at each history, visits most.
+
+    The random numbers come from the seed and the history, so an answer does not depend on what else
+    is asked, or when.
+    """
+
+    game: Game[S]
+    simulations: int
+    exploration: float = 1.0
+    """How much rarely tried actions are favoured; proofs use the root of 2, practice a little less."""
+    temperature: float = 0.0
+    """t of probability ~ visits^(1/t): 0 plays the most visited action, 1 by share of visits."""
+    seed: int = 0
+    evaluate: Callable[[S], float] | None = None
+    """Player 1's value, in [0, 1], of a new leaf (neither final nor chance) instead of a random game."""
+
+    def __post_init__(self) -> None:
+        if self.simulations < 1:
+            raise InputError(f"simulations {self.simulations}; expected at least 1")
+        for name, number in (("exploration", self.exploration), ("temperature", self.temperature)):
+            if not 0.0 <= number < math.inf:
+                raise InputError(f"{name} {number}; expected a finite number of at least 0")
+
+    def distributions(self, states: Sequence[S]) -> list[Distribution]:
+        """What the search visits at each state; actions of probability 0 are left out."""
+        return [self._distribution(state) for state in states]
+
+    def visits(self, state: S) -> dict[str, int]:
+        """How many simulations began with each action at a decision."""
+        rng = random.Random(seed_of(self.seed, self.game.history(state), stream=STREAM))
+        root = _node(self.game, state, rng)
+        estimate = self._estimate(rng)
+        for _ in range(self.simulations):
+            _simulate(self.game, root, self.exploration, estimate, rng)
+        return dict(zip(root.actions, root.visits, strict=True))
+
+    def _distribution(self, state: S) -> Distribution:
+        actions = self.game.actions(state)
+        if len(actions) == 1:
+            return {actions[0]: 1.0}
+        tried = {action: n for action, n in self.visits(state).items() if n > 0}
+        shares = softmax([math.log(n) for n in tried.values()], self.temperature)
+        return {action: p for action, p in zip(tried, shares, strict=True) if p > 0.0}
+
+    def _estimate(self, rng: random.Random) -> Callable[[S], float]:
+        evaluate = self.evaluate
+        if evaluate is None:
+            play = playouts(self.game)
+            return lambda state: play(state, rng)
+
+        def checked(state: S) -> float:
+            value = evaluate(state)
+            if not 0.0 <= value <= 1.0:
+                where = self.game.history(state)
+                raise GameError(f"history {where}: value {value}; expected a number in [0, 1]")
+            return value
+
+        return checked
+
+
+@dataclass(slots=True)
+class _Node(Generic[S]):
+    state: S
+    player: int
+    actions: Sequence[str] = ()
+    untried: list[int] = field(default_factory=list)  # indices of actions, in random order
+    children: dict[int, _Node[S]] = field(default_factory=dict)  # by index of the action
+    visits: list[int] = field(default_factory=list)  # by index of the action
+    totals: list[float] = field(default_factory=list)  # the mover's values, summed over visits
+    weights: list[float] = field(default_factory=list)  # chance: probability of each action
+    utility: float = 0.0  # at the end of the game, player 1's
+
+
+def _node(game: Game[S], state: S, rng: random.Random) -> _Node[S]:
+    player = game.player(state)
+    if player == FINAL:
+        return _Node(state, player, utility=game.utility(state))
+    if player == CHANCE:
+        outcomes = game.chance(state)
+        return _Node(state, player, actions=list(outcomes), weights=list(outcomes.values()))
+    actions = game.actions(state)
+    n = len(actions)
+    order = sorted(range(n), key=lambda _: rng.random())
+    return _Node(state, player, actions, untried=order, visits=[0] * n, totals=[0.0] * n)
+
+
+def _simulate(
+    game: Game[S],
+    root: _Node[S],
+    exploration: float,
+    estimate: Callable[[S], float],
+    rng: random.Random,
+) -> None:
+    """Walk down by the bounds to a new leaf, estimate it, and credit every decision on the way."""
+    node, path, new = root, [], False
+    while node.player != FINAL:
+        if node.player == CHANCE:
+            k = sample(enumerate(node.weights), rng.random())
+        elif new:
+            break
+        else:
+            k = node.untried.pop() if node.untried else _most_promising(node, exploration)
+            path.append((node, k))
+        child = node.children.get(k)
+        if child is None:
+            child = node.children[k] = _node(game, game.next(node.state, node.actions[k]), rng)
+            new = True
+        node = child
+    value = node.utility if node.player == FINAL else estimate(node.state)
+    for decision, k in path:
+        decision.visits[k] += 1
+        decision.totals[k] += value if decision.player == ONE else 1.0 - value
+
+
+def _most_promising(node: _Node[S], exploration: float) -> int:
+    """The action with the largest upper confidence bound; the first of equals."""
+    width = exploration * math.sqrt(math.log(sum(node.visits)))
+    bounds = [t / n + width / math.sqrt(n) for t, n in zip(node.totals, node.visits, strict=True)]
+    return bounds.index(max(bounds))

@@ -29,7 +29,7 @@ class MctsPolicy(Generic[S]):
     game: Game[S]
     simulations: int
     exploration: float = 1.0
-    """How much rarely tried actions are favoured; proofs use the root of 2, practice a little less."""
+    """How much rarely tried actions are favoured; UCB1 for values in [0, 1] has the root of 2."""
     temperature: float = 0.0
     """t of probability ~ visits^(1/t): 0 plays the most visited action, 1 by share of visits."""
     seed: int = 0

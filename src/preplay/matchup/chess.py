@@ -29,7 +29,7 @@ class Searching(Settings):
     """An engine with its options, a limit (exactly one) and K, the number of moves it scores."""
 
     engine: str | None = None
-    options: dict[str, str | int | bool] = {}
+    options: dict[str, str | int | bool] = Field(default_factory=dict)
     nodes: int | None = Positive
     depth: int | None = Positive
     milliseconds: int | None = Positive
@@ -63,7 +63,7 @@ class Start(Settings):
     """Where the game begins."""
 
     fen: str = ""
-    moves: list[str] = []
+    moves: list[str] = Field(default_factory=list)
 
 
 class Chess(Settings):
@@ -133,6 +133,7 @@ def open_chess(
             window=WINDOW,
             negligible=NEGLIGIBLE,
             sampling=sampling,
+            counting=lambda: analyst.stats().searches,
             telling=lambda: _telling(analyst),
             notation=lambda history, move: line_san(game, history, move),
             versions={f"engine {k}": i.name for k, i in enumerate(dict.fromkeys(engines.values()), 1)},

@@ -41,6 +41,8 @@ class Matchup(Generic[S]):
     """Histories rarer than this are not asked about; what they could change is in the bounds."""
     sampling: tuple[AdaptiveRollouts[S], float] | None = None
     """Adaptive roll-outs and their ε, where `value` samples."""
+    counting: Callable[[], int] | None = None
+    """How many engine searches were made so far."""
     telling: Callable[[], str] | None = None
     """What the engines have done so far, for the progress line."""
     notation: Callable[[Sequence[str], str | None], str] | None = None
@@ -50,12 +52,11 @@ class Matchup(Generic[S]):
 
     def side(self, text: str) -> Side:
         """The side that a user means by a name."""
-        if text in ("1", self.sides[0]):
-            return 1
-        if text in ("2", self.sides[1]):
-            return 2
-        names = " or ".join(dict.fromkeys(("1", "2") if self.sides == ("1", "2") else self.sides))
-        raise InputError(f"side '{text}'; expected {names}")
+        return side_named(text, self.sides)
+
+    def searches(self) -> int:
+        """Engine searches made so far; 0 where no engines are."""
+        return 0 if self.counting is None else self.counting()
 
     def label(self, side: Side) -> str | int:
         """What a side is called in results: a number, or a colour in chess."""
@@ -78,3 +79,12 @@ class Matchup(Generic[S]):
     def write_move(self, history: Sequence[str], move: str) -> str:
         """A move after a history as people read it."""
         return move if self.notation is None else self.notation(history, move)
+
+
+def side_named(text: str, sides: tuple[str, str]) -> Side:
+    """The side that a user means: by its number, or by its name in this game."""
+    if text in ("1", sides[0]):
+        return 1
+    if text in ("2", sides[1]):
+        return 2
+    raise InputError(f"side '{text}'; expected {sides[0]} or {sides[1]}")

@@ -82,3 +82,8 @@ def from_config(
             yield replace(matchup, name=name)
     else:
         raise InputError(f"{name}: kind = '{kind}'; {nearest(str(kind), KINDS)}")
+
+
+def sides_of(config: Mapping[str, Any]) -> tuple[str, str]:
+    """What the sides are called in a matchup of this kind."""
+    return ("white", "black") if config.get("kind") == "chess" else ("1", "2")

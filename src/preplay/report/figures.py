@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from preplay.errors import InputError
 from preplay.files import replacing
 from preplay.response import Frontier
+
+if TYPE_CHECKING:
+    from preplay.experiments.figure1 import Reference
+    from preplay.experiments.sweep import Point
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#666666"
 """Colours that colour-blind people tell apart (Okabe and Ito)."""
@@ -60,3 +65,75 @@ def save_figure(figure: Any, path: Path) -> None:
         if path.suffix.lower() == ".pdf":
             stamp = {"CreationDate": None}
         figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=150, metadata=stamp)
+
+
+def plot_figure1(
+    sides: Mapping[str, Sequence[Point]],
+    path: Path,
+    cost: float,
+    published: Sequence[Reference] = (),
+) -> None:
+    """The paper's Figure 1: U (thick, left axis) and |S| (thin, right axis) against log10 r."""
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    figure = Figure(figsize=(7.2, 3.4 * max(1, len(sides))), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(max(1, len(sides)), 1, sharex=True))
+    for axis, (side, points) in zip(axes, sides.items(), strict=False):
+        r = np.log10([float(p.setting) for p in points])
+        axis.plot(r, [p.value for p in points], color=BLUE, linewidth=3, marker="o", markersize=4)
+        axis.set_ylabel("U", color=BLUE, rotation=0, labelpad=12)
+        axis.set_ylim(min(0.45, *(p.value for p in points)) - 0.02, 1.03)
+        axis.grid(True, linewidth=0.4, alpha=0.5)
+        axis.spines["top"].set_visible(False)
+        axis.set_title(f"{side.capitalize()} prepares", loc="left", fontsize=11)
+        size = axis.twinx()
+        size.plot(r, [p.size for p in points], color=ORANGE, linewidth=1.1, marker="s", markersize=3)
+        size.set_ylabel("|S|", color=ORANGE, rotation=0, labelpad=12)
+        size.set_ylim(bottom=0)
+        size.spines["top"].set_visible(False)
+        theirs = [p for p in published if p.side == side]
+        if theirs:
+            at = np.log10([p.randomness for p in theirs])
+            axis.plot(
+                at, [p.utility for p in theirs], color=BLUE, linewidth=1.6, linestyle=":", alpha=0.8
+            )
+            size.plot(at, [p.size for p in theirs], color=ORANGE, linewidth=0.9, linestyle=":", alpha=0.8)
+    axes[-1].set_xlabel("log10 r, the opponent's randomness in centipawns")
+    handles = [
+        Line2D([], [], color=BLUE, linewidth=3, marker="o", label="U, memory not subtracted (left)"),
+        Line2D([], [], color=ORANGE, linewidth=1.1, marker="s", label="|S|, memorized histories (right)"),
+    ]
+    if published:
+        handles.append(Line2D([], [], color=GREY, linestyle=":", label="published"))
+    axes[0].legend(handles=handles, fontsize=8, loc="best", frameon=False)
+    figure.suptitle(
+        f"What preparation is worth against a randomizing opponent (cost {cost:g})", fontsize=11
+    )
+    save_figure(figure, path)
+
+
+def plot_sweep(
+    points: Sequence[Point], key: str, measures: Sequence[str], path: Path, title: str
+) -> None:
+    """Each measure against the setting; a logarithmic axis where the values span decades."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 2.6 * len(measures) + 0.4), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(len(measures), 1, sharex=True))
+    plain = all(isinstance(p.setting, (int, float)) and not isinstance(p.setting, bool) for p in points)
+    at = [float(p.setting) for p in points] if plain else list(range(len(points)))
+    for axis, measure in zip(axes, measures, strict=True):
+        axis.plot(
+            at, [p.measure(measure) for p in points], color=BLUE, linewidth=2, marker="o", markersize=4
+        )
+        axis.set_ylabel(measure)
+        axis.grid(True, linewidth=0.4, alpha=0.5)
+        axis.spines[["top", "right"]].set_visible(False)
+    if plain and points and min(at) > 0 and max(at) / min(at) >= 20:
+        axes[-1].set_xscale("log")
+    if not plain:
+        axes[-1].set_xticks(at, [str(p.setting) for p in points], rotation=30, ha="right")
+    axes[-1].set_xlabel(key)
+    figure.suptitle(title, fontsize=11)
+    save_figure(figure, path)

@@ -1,0 +1,78 @@
+"""preplay figure1: the paper's experiment in one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from preplay.cli import options, show
+
+PAPER_NODES = ("white.nodes=4000", "black.nodes=4000", "prep.nodes=20000")
+QUICK_NODES = ("white.nodes=1500", "black.nodes=1500", "prep.nodes=6000")
+
+
+def figure1(
+    spec: Annotated[str, typer.Option("--matchup", help="The chess matchup to vary.")] = "chess",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer values, fewer nodes: a few minutes.")
+    ] = False,
+    side: Annotated[str, typer.Option("--side", help="white, black or both.")] = "both",
+    cost: options.Cost = None,
+    randomness: Annotated[
+        str | None,
+        typer.Option("--randomness", help="Values of r, separated by commas.", show_default=False),
+    ] = None,
+    changes: options.Set = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the points as CSV.")
+    ] = None,
+    plot: options.Plot = None,
+    overlay: Annotated[
+        Path | None, typer.Option("--overlay", metavar="CSV", help="Published points to draw as well.")
+    ] = None,
+    save: options.Save = None,
+    workers: options.Workers = None,
+    store: options.Store = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Utility and size of the best book against how randomly the opponent plays (Figure 1).
+
+    Example: preplay figure1 --quick --plot figure1.svg
+    """
+    from preplay.cli.sweep import numbers, report_points
+    from preplay.cli.sweep import run as run_sweep
+    from preplay.errors import InputError
+    from preplay.experiments import figure1 as experiment
+    from preplay.game import Side
+    from preplay.growth import Limits
+    from preplay.matchup import load_config
+    from preplay.report.figures import plot_figure1
+
+    sides: tuple[Side, ...]
+    if side == "both":
+        sides = (1, 2)
+    elif side in ("white", "black", "1", "2"):
+        sides = (1,) if side in ("white", "1") else (2,)
+    else:
+        raise InputError(f"side '{side}'; expected white, black or both")
+    nodes = QUICK_NODES if quick else PAPER_NODES
+    name, config = load_config(spec, (*(nodes if spec == "chess" else ()), *(changes or ())))
+    if config.get("kind") != "chess":
+        raise InputError(f"matchup '{spec}' is not chess; use `preplay sweep` for other games")
+    values = numbers(randomness) if randomness else experiment.QUICK if quick else experiment.FULL
+    price = cost if cost is not None else 1e-3 if quick else 1e-4
+    published = experiment.read_reference(overlay) if overlay else []
+    tasks = experiment.tasks(name, config, values, sides, price, store, Limits())
+    identity = {"matchup": config, "randomness": list(values), "sides": list(sides), "cost": price}
+    points, complete = run_sweep(tasks, "figure1", name, identity, save, workers, quiet or as_json)
+    for path in (plot, save / "figure1.svg" if save else None, save / "figure1.png" if save else None):
+        if path is not None:
+            plot_figure1(experiment.by_side(points), path, price, published)
+    measures = ("value", "size")
+    report_points(points, "randomness", measures, csv, save, as_json, plot)
+    if not complete:
+        show.end_progress(None)
+        raise typer.Exit(130)

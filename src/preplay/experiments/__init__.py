@@ -1,0 +1,1 @@
+"""Experiments: sweeps over settings, and the paper's Figure 1."""

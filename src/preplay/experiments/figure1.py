@@ -1,0 +1,75 @@
+"""The paper's Figure 1: how exploitable a side is as a function of how randomly it plays."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from preplay.errors import InputError
+from preplay.experiments.sweep import Point, Task
+from preplay.game import Side
+from preplay.growth import Limits
+from preplay.matchup import settings
+
+FULL = tuple(round(0.1 * 2**k, 1) for k in range(15))
+"""r = 0.1 to 1638.4, doubling: the values that the paper's author published."""
+QUICK = (0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A published point to compare with."""
+
+    side: str
+    randomness: float
+    utility: float
+    size: int
+
+
+def tasks(
+    name: str,
+    config: Mapping[str, Any],
+    randomness: Sequence[float],
+    sides: Sequence[Side],
+    cost: float | None,
+    store: Path | None,
+    limits: Limits,
+) -> list[Task]:
+    """Both sides in turns, so that tasks under way at once share few positions; the opponent's r varies."""
+    result = []
+    for r in randomness:
+        for side in sides:
+            key = f"{'black' if side == 1 else 'white'}.randomness"
+            changed = settings.override(config, [f"{key}={r!r}"])
+            result.append(Task(name, changed, side, "randomness", r, cost, None, store, limits))
+    return result
+
+
+def read_reference(path: Path) -> list[Reference]:
+    """Published points from a CSV with the columns side, randomness, utility, size."""
+    try:
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path}: cannot be read ({error}); expected a CSV of published points"
+        ) from None
+    try:
+        return [
+            Reference(row["side"], float(row["randomness"]), float(row["utility"]), int(row["size"]))
+            for row in rows
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path}: {error!r}; expected a CSV with the columns side, randomness, utility, size"
+        ) from None
+
+
+def by_side(points: Sequence[Point]) -> dict[str, list[Point]]:
+    """The points of each side, in rising randomness."""
+    sides: dict[str, list[Point]] = {}
+    for point in sorted(points, key=lambda p: float(p.setting)):
+        sides.setdefault(point.side, []).append(point)
+    return {side: sides[side] for side in ("white", "black") if side in sides} or sides

@@ -134,14 +134,7 @@ def _parse(board: chess.Board, text: str) -> chess.Move:
 def line_san(game: ChessGame, history: Sequence[str], move: str | None = None) -> str:
     """A history as "1. e4 e5 2. Nf3", or one move after it as "Nc6"."""
     board = game.root().board.copy()
-    if move is None:
-        return str(board.variation_san([board.parse_uci(m) for m in _pushed(board.copy(), history)]))
-    for played in history:
-        board.push_uci(played)
-    return str(board.san(board.parse_uci(move)))
-
-
-def _pushed(board: chess.Board, history: Sequence[str]) -> list[str]:
-    for move in history:
-        board.push_uci(move)
-    return list(history)
+    moves = [board.push_uci(played) for played in history]
+    if move is not None:
+        return str(board.san(board.parse_uci(move)))
+    return str(game.root().board.variation_san(moves))

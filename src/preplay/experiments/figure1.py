@@ -38,7 +38,7 @@ def tasks(
     store: Path | None,
     limits: Limits,
 ) -> list[Task]:
-    """Both sides in turns, so that tasks under way at once share few positions; the opponent's r varies."""
+    """Both sides in turns: tasks under way at once share few positions. The opponent's r varies."""
     result = []
     for r in randomness:
         for side in sides:

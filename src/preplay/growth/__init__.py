@@ -1,5 +1,6 @@
 """Growing trees in waves of batched questions: bounds, limits, checkpoints, progress."""
 
+from preplay.growth.contested import Contested, grow_contested
 from preplay.growth.goals import Advantage, Goal, Grown, Lemma1, Limits, Pays, Progress
 from preplay.growth.onesided import grow
 from preplay.growth.stopping import NEVER, Stop, on_interrupt
@@ -7,6 +8,7 @@ from preplay.growth.stopping import NEVER, Stop, on_interrupt
 __all__ = [
     "NEVER",
     "Advantage",
+    "Contested",
     "Goal",
     "Grown",
     "Lemma1",
@@ -15,5 +17,6 @@ __all__ = [
     "Progress",
     "Stop",
     "grow",
+    "grow_contested",
     "on_interrupt",
 ]

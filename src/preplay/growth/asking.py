@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from preplay.errors import GameError
 
@@ -37,24 +37,38 @@ class Questions(Generic[Q, A]):
         if self._prefetch is not None:
             self._prefetch([question])
 
-    def take(self, ticket: int) -> A:
-        """The answer to a question; blocks until it is there."""
-        if ticket in self._answers:
-            return self._answers.pop(ticket)
+    def answered(self, ticket: int) -> bool:
+        """Whether `take` will not have to wait."""
+        return ticket in self._answers
+
+    def wait(self, ticket: int) -> None:
+        """Ask the question, and without `prefetch` all others under way with it; blocks until answered."""
         tickets = [ticket] if self._prefetch is not None else list(self._waiting)
         questions = [self._waiting[t] for t in tickets]
         answers = self._ask(questions)
         if len(answers) != len(questions):
             raise GameError(f"{len(answers)} answers to {len(questions)} questions; expected one each")
         self.asked += len(questions)
-        for t, answer in zip(tickets, answers, strict=True):
+        self._answers.update(zip(tickets, answers, strict=True))
+        for t in tickets:
             del self._waiting[t]
-            self._answers[t] = answer
+
+    def take(self, ticket: int) -> A:
+        """The answer to a question; blocks until it is there."""
+        if ticket not in self._answers:
+            self.wait(ticket)
         return self._answers.pop(ticket)
 
     def forget(self, ticket: int) -> None:
-        """Drop a question whose answer no longer matters."""
+        """Drop a question, if it is under way: its answer no longer matters."""
         question = self._waiting.pop(ticket, None)
         self._answers.pop(ticket, None)
         if question is not None and self._cancel is not None:
             self._cancel([question])
+
+
+def questions_to(oracle: Any, method: str) -> Questions[Any, Any]:
+    """Questions to one method of a policy or evaluator, with its `prefetch` and `cancel` if there."""
+    return Questions(
+        getattr(oracle, method), getattr(oracle, "prefetch", None), getattr(oracle, "cancel", None)
+    )

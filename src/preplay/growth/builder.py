@@ -68,8 +68,10 @@ class Builder:
             k = self.parent[k]
         return tuple(reversed(actions))
 
-    def freeze(self, keep: npt.NDArray[np.bool_], open: npt.NDArray[np.bool_]) -> Tree:
-        """The Tree in breadth-first order, with the children only of the histories in `keep`."""
+    def breadth_first(
+        self, keep: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """The order of the frozen tree, and each one's number of children: those of `keep` alone."""
         first = np.frombuffer(self.first, dtype=np.int32)
         count = np.where(keep, np.frombuffer(self.count, dtype=np.int32), 0)
         levels = [np.zeros(1, dtype=np.int64)]
@@ -80,8 +82,11 @@ class Builder:
             sizes.append(n)
             starts = np.repeat(first[level] - (np.cumsum(n) - n), n)
             levels.append(starts + np.arange(int(n.sum())))
-        order = np.concatenate(levels)
-        children = np.concatenate(sizes)
+        return np.concatenate(levels), np.concatenate(sizes)
+
+    def freeze(self, keep: npt.NDArray[np.bool_], open: npt.NDArray[np.bool_]) -> Tree:
+        """The Tree in breadth-first order, with the children only of the histories in `keep`."""
+        order, children = self.breadth_first(keep)
         parent = np.empty(len(order), dtype=np.int32)
         parent[0] = -1
         parent[1:] = np.repeat(np.arange(len(order), dtype=np.int32), children)

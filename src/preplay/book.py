@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from preplay.errors import InputError
 from preplay.files import write_text
 from preplay.game import Distribution, Side
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FORMAT = "preplay-book/1"
 
@@ -117,3 +120,30 @@ def merge(books: tuple[Book, ...]) -> Book:
         chess960=first.chess960,
         provenance={"merged": [dict(book.provenance) for book in books]},
     )
+
+
+def draw(book: Book, rng: np.random.Generator, seed: int | None = None) -> Book:
+    """A pure book drawn from a mixed one: at each history stay with x(h) / x(previous own), else stop.
+
+    Every history is then in the drawn book with its probability x(h), and the book is prefix-closed.
+    """
+    histories = {entry.history: entry for entry in book.entries}
+    kept: dict[tuple[str, ...], Entry] = {}
+    for entry in sorted(book.entries, key=lambda e: (len(e.history), e.history)):
+        above = previous(entry.history, histories)
+        before = 1.0 if above is None else histories[above].probability
+        stays = rng.random() * before < entry.probability
+        if stays and (above is None or above in kept):
+            kept[entry.history] = replace(entry, probability=1.0)
+    source = dict(book.provenance) | ({} if seed is None else {"drawn with seed": seed})
+    return replace(book, entries=tuple(kept.values()), provenance=source)
+
+
+def previous(
+    history: tuple[str, ...], histories: Mapping[tuple[str, ...], Entry]
+) -> tuple[str, ...] | None:
+    """The longest proper beginning of `history` that is in the book too."""
+    for length in range(len(history) - 1, -1, -1):
+        if history[:length] in histories:
+            return history[:length]
+    return None

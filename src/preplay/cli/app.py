@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from preplay import __version__
-from preplay.cli import bounds, figure1, frontier, matchups, prepare, sweep
+from preplay.cli import bounds, draw, equilibrium, figure1, frontier, matchups, prepare, sweep
 
 app = typer.Typer(
     name="preplay",
@@ -37,6 +37,8 @@ def common(
 app.command("prepare")(prepare.prepare)
 app.command("frontier")(frontier.frontier)
 app.command("bounds")(bounds.bounds)
+app.command("equilibrium")(equilibrium.equilibrium)
+app.command("draw")(draw.draw)
 app.command("sweep")(sweep.sweep)
 app.command("figure1")(figure1.figure1)
 app.command("matchups")(matchups.matchups)

@@ -13,6 +13,7 @@ from preplay.files import replacing
 from preplay.response import Frontier
 
 if TYPE_CHECKING:
+    from preplay.equilibrium import Progress as SolverProgress
     from preplay.experiments.figure1 import Reference
     from preplay.experiments.sweep import Point
 
@@ -135,5 +136,26 @@ def plot_sweep(
     if not plain:
         axes[-1].set_xticks(at, [str(p.setting) for p in points], rotation=30, ha="right")
     axes[-1].set_xlabel(key)
+    figure.suptitle(title, fontsize=11)
+    save_figure(figure, path)
+
+
+def plot_trace(trace: Sequence[SolverProgress], path: Path, title: str) -> None:
+    """The certified gap of an equilibrium against iterations and against seconds, on log axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 3.6), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    gaps = [max(point.gap, 1e-16) for point in trace]
+    left.loglog([max(1, point.iteration) for point in trace], gaps, color=BLUE, marker="o", markersize=3)
+    right.loglog(
+        [max(1e-6, point.seconds) for point in trace], gaps, color=BLUE, marker="o", markersize=3
+    )
+    left.set_xlabel("iterations")
+    right.set_xlabel("seconds")
+    left.set_ylabel("certified gap")
+    for axis in (left, right):
+        axis.grid(True, which="both", linewidth=0.3, alpha=0.5)
+        axis.spines[["top", "right"]].set_visible(False)
     figure.suptitle(title, fontsize=11)
     save_figure(figure, path)

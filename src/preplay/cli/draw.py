@@ -1,0 +1,57 @@
+"""preplay draw: pure books from a mixed one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from preplay.cli import options, show
+
+
+def draw(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A directory made by `equilibrium --save`.")],
+    side: options.SideName,
+    seed: Annotated[int, typer.Option("--seed", help="Same seed, same book.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the book (.json).")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Draw a pure book from a side's mixed book: what to memorize for this one game.
+
+    Example: preplay draw runs/eq --side white --seed 7 -o book.json
+    """
+    import numpy as np
+
+    from preplay import book as books
+    from preplay import runs
+    from preplay.errors import InputError
+    from preplay.matchup.model import side_named
+
+    kept = runs.load(run)
+    if kept.command != "equilibrium":
+        raise InputError(f"{run}: made by `preplay {kept.command}`; expected an equilibrium run")
+    chess = kept.identity["matchup"].get("kind") == "chess"
+    who = side_named(side, ("white", "black") if chess else ("1", "2"))
+    drawn = books.draw(books.load(kept.path(f"book-{who}.json")), np.random.default_rng(seed), seed)
+    if output is not None:
+        books.save(drawn, output)
+    if as_json:
+        show.print_json(
+            {
+                "side": side,
+                "seed": seed,
+                "size": drawn.size,
+                "book": [{"history": list(e.history), "moves": dict(e.moves)} for e in drawn.entries],
+            }
+        )
+    else:
+        print(f"A pure book of {drawn.size} histories for side {side} (seed {seed})")
+        for entry in drawn.entries[:20]:
+            print(f"  {' '.join(entry.history) or '(start)'}: {' / '.join(entry.moves)}")
+        if drawn.size > 20:
+            print(f"  ... and {drawn.size - 20} more (-o FILE or --json for all)")
+        if output is not None:
+            print(f"Written: {output}")

@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from preplay import __version__
-from preplay.cli import bounds, draw, equilibrium, figure1, frontier, matchups, prepare, sweep
+from preplay.cli import (
+    bounds,
+    check,
+    draw,
+    equilibrium,
+    export,
+    figure1,
+    frontier,
+    match,
+    matchups,
+    prepare,
+    store,
+    sweep,
+    uci,
+)
 
 app = typer.Typer(
     name="preplay",
@@ -41,4 +55,9 @@ app.command("equilibrium")(equilibrium.equilibrium)
 app.command("draw")(draw.draw)
 app.command("sweep")(sweep.sweep)
 app.command("figure1")(figure1.figure1)
+app.command("export")(export.export)
+app.command("uci")(uci.uci)
+app.command("match")(match.match)
+app.command("check")(check.check)
+app.command("store")(store.store)
 app.command("matchups")(matchups.matchups)

@@ -1,0 +1,259 @@
+"""Playing a book for real: prepared against unprepared, game by game, on all engines at once.
+
+Every game is a small routine that asks for one decision at a time; many are under way together, and
+their searches keep the engines busy. A game's dice depend on the seed and its number alone, so results
+do not depend on timing, and an interrupted match goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import chess.pgn
+import numpy as np
+
+import chess
+from preplay.book import Book, draw
+from preplay.chess.rules import ChessGame, ChessState
+from preplay.errors import InputError
+from preplay.game import FINAL, Distribution, Side, other
+from preplay.growth import Stop
+from preplay.matchup import Matchup
+from preplay.randomness import generator
+from preplay.value import Value
+
+Adjudication = Literal["model", "rules"]
+"""`model`: the game is scored by the value model where the book ends; `rules`: it is played out."""
+
+AT_ONCE = 48
+"""Games under way together."""
+
+
+@dataclass(frozen=True)
+class PlayedGame:
+    """One finished game, from the point of view of the prepared side."""
+
+    number: int
+    side: Side
+    prepared: bool
+    """False in control games without the book."""
+    moves: tuple[str, ...]
+    score: float
+    """Utility of the prepared side: 1, 1/2, 0, or the model's value where the book ended."""
+    depth: int
+    """Book moves played."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A decision that a game waits for: a move by a policy, or the model's value."""
+
+    kind: Literal["move", "value"]
+    side: Side
+    state: ChessState
+
+
+def play_games(
+    matchup: Matchup[ChessState],
+    books: Sequence[Book],
+    numbers: Iterable[int],
+    adjudication: Adjudication,
+    seed: int,
+    *,
+    control: bool = False,
+    stop: Stop,
+) -> Iterator[PlayedGame]:
+    """Play the games with these numbers; they come in the order in which they end.
+
+    Game number n uses book n modulo the number of books: both colours in turn when both are prepared.
+    """
+    if not isinstance(matchup.game, ChessGame):
+        raise InputError(f"matchup '{matchup.name}' is not chess; matches are played in chess only")
+    waiting = iter(numbers)
+    running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question]] = deque()
+
+    def begin() -> bool:
+        number = next(waiting, None)
+        if number is None:
+            return False
+        book = books[number % len(books)]
+        game = _game(matchup, book, number, adjudication, seed, control)
+        _ask(matchup, running, game, next(game))
+        return True
+
+    while len(running) < AT_ONCE and begin():
+        pass
+    while running and not stop.asked:
+        game, question = running.popleft()
+        try:
+            with stop.interruptible():
+                answer = _answer(matchup, question)
+        except KeyboardInterrupt:
+            return
+        try:
+            _ask(matchup, running, game, game.send(answer))
+        except StopIteration as end:
+            yield end.value
+            begin()
+
+
+def _ask(
+    matchup: Matchup[ChessState],
+    running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question]],
+    game: Generator[_Question, Any, PlayedGame],
+    question: _Question,
+) -> None:
+    oracle: Any = matchup.value if question.kind == "value" else matchup.base[question.side - 1]
+    prefetch = getattr(oracle, "prefetch", None)
+    if prefetch is not None:
+        prefetch([question.state])
+    running.append((game, question))
+
+
+def _answer(matchup: Matchup[ChessState], question: _Question) -> Distribution | Value:
+    if question.kind == "value":
+        return matchup.value.values([question.state])[0]
+    return matchup.base[question.side - 1].distributions([question.state])[0]
+
+
+def _game(
+    matchup: Matchup[ChessState],
+    book: Book,
+    number: int,
+    adjudication: Adjudication,
+    seed: int,
+    control: bool,
+) -> Generator[_Question, Any, PlayedGame]:
+    """One game: the prepared side plays its book, then base; the opponent plays base."""
+    game = matchup.game
+    rng = generator(seed, (str(number), "control" if control else "book"))
+    pure = draw(book, rng) if book.mixed else book
+    entries = {} if control else {entry.history: entry.moves for entry in pure.entries}
+    state = game.root()
+    inside, depth = True, 0
+    reason = "rules"
+    while game.player(state) != FINAL:
+        if game.player(state) == book.side:
+            inside = inside and state.moves in entries
+            if inside:
+                distribution = entries[state.moves]
+                depth += 1
+            elif adjudication == "model":
+                value: Value = yield _Question("value", book.side, state)
+                score = value.for_player(book.side).mean
+                return PlayedGame(number, book.side, not control, state.moves, score, depth, "model")
+            else:
+                distribution = yield _Question("move", book.side, state)
+        else:
+            distribution = yield _Question("move", other(book.side), state)
+        state = game.next(state, _pick(distribution, rng))
+    utility = game.utility(state)
+    reason = _ending(game, state)
+    score = utility if book.side == 1 else 1.0 - utility
+    return PlayedGame(number, book.side, not control, state.moves, score, depth, reason)
+
+
+def _pick(distribution: Distribution, rng: np.random.Generator) -> str:
+    names = list(distribution)
+    if len(names) == 1:
+        return names[0]
+    total = np.cumsum([distribution[name] for name in names])
+    return names[min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(names) - 1)]
+
+
+def _ending(game: Any, state: ChessState) -> str:
+    board = state.board
+    if board.is_checkmate():
+        return "checkmate"
+    if board.is_stalemate():
+        return "stalemate"
+    if board.is_insufficient_material():
+        return "insufficient material"
+    if board.is_repetition(3):
+        return "threefold repetition"
+    if board.halfmove_clock >= 100:
+        return "fifty moves"
+    return f"{game.length} half-moves"
+
+
+def pgn_of(played: PlayedGame, matchup: Matchup[ChessState], names: tuple[str, str]) -> str:
+    """One game as PGN, with where the book ended."""
+    root = matchup.game.root().board
+    game = chess.pgn.Game()
+    if root.fen() != chess.STARTING_FEN:
+        game.setup(root)
+    prepared, opponent = names
+    white, black = (prepared, opponent) if played.side == 1 else (opponent, prepared)
+    white_score = played.score if played.side == 1 else 1.0 - played.score
+    result = {1.0: "1-0", 0.0: "0-1", 0.5: "1/2-1/2"}.get(white_score, "*")
+    game.headers.update(
+        {
+            "Event": f"preplay match: {matchup.name}",
+            "Site": "-",
+            "Date": "????.??.??",
+            "Round": str(played.number + 1),
+            "White": white,
+            "Black": black,
+            "Result": result,
+            "Termination": played.reason,
+            "BookMoves": str(played.depth),
+            "Score": f"{played.score:.6g}",
+        }
+    )
+    node: chess.pgn.GameNode = game
+    for move in played.moves:
+        node = node.add_variation(node.board().parse_uci(move))
+    node.comment = f"{played.reason}, score {played.score:.4g} for {prepared}"
+    return str(game) + "\n\n"
+
+
+def read_games(path: Path) -> list[PlayedGame]:
+    """Games kept by an earlier run; a last line cut off by a kill is passed over."""
+    if not path.exists():
+        return []
+    games = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            row = json.loads(line)
+            games.append(PlayedGame(**(row | {"moves": tuple(row["moves"])})))
+        except (ValueError, TypeError, KeyError):
+            continue
+    return games
+
+
+def keep_game(path: Path, game: PlayedGame) -> None:
+    """Append a finished game."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(game)) + "\n")
+
+
+def play_match(
+    matchup: Matchup[ChessState],
+    books: Sequence[Book],
+    games: int,
+    adjudication: Adjudication,
+    seed: int,
+    *,
+    control: bool = False,
+    kept: Path | None = None,
+    stop: Stop,
+    tell: Callable[[Sequence[PlayedGame]], bool] | None = None,
+) -> list[PlayedGame]:
+    """All games of a match, those in the file `kept` included; `tell` may end it early by True."""
+    wanted = range(games)
+    known = read_games(kept) if kept is not None else []
+    done = {g.number: g for g in known if g.prepared != control and g.number in wanted}
+    rest = [number for number in wanted if number not in done]
+    for game in play_games(matchup, books, rest, adjudication, seed, control=control, stop=stop):
+        done[game.number] = game
+        if kept is not None:
+            keep_game(kept, game)
+        if tell is not None and tell(list(done.values())):
+            break
+    return [done[number] for number in sorted(done)]

@@ -1,0 +1,75 @@
+"""preplay check: where games that were really played left the preparation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from preplay.cli import options, show
+
+
+def check(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="A directory made with --save, or a .json book.")
+    ],
+    games: Annotated[Path, typer.Argument(metavar="GAMES", help="A PGN file.")],
+    player: Annotated[
+        str, typer.Option("--player", help="Only games in which this name has the book's colour.")
+    ] = "",
+    side: Annotated[str | None, typer.Option("--side", help="Whose book, in an equilibrium run.")] = None,
+    lines: Annotated[int, typer.Option("--lines", min=0, help="How many games to list.")] = 40,
+    as_json: options.Json = False,
+) -> None:
+    """Tell where each game left the preparation: own deviation, gap, end of the book, completed.
+
+    Example: preplay check runs/white games.pgn
+    """
+    from dataclasses import asdict
+
+    from preplay import book as books
+    from preplay import runs
+    from preplay.chess.check import check_file
+    from preplay.cli.export import saved_book
+
+    book = saved_book(runs.load(run), side) if run.is_dir() else books.load(run)
+    report = check_file(book, games, player=player)
+    if as_json:
+        show.print_json(
+            {
+                "side": "white" if report.side == 1 else "black",
+                "games": [asdict(row) for row in report.rows],
+                "summary": {**asdict(report.summary)},
+            }
+        )
+        return
+    rows = [
+        (
+            f"{r.number}",
+            f"{r.white} - {r.black}",
+            r.result,
+            r.outcome,
+            f"{r.moves}",
+            r.played,
+            " / ".join(r.expected),
+        )
+        for r in report.rows[:lines]
+    ]
+    show.print_table(
+        ("", "game", "result", "left by", "book moves", "played", "book"), rows, right=(0, 4)
+    )
+    if len(report.rows) > lines:
+        print(f"... and {len(report.rows) - lines} more (--lines N or --json for all)")
+    summary = report.summary
+    print(f"\n{summary.games} games, {summary.moves:.1f} book moves on average")
+    for outcome, count in summary.outcomes.items():
+        points = summary.points.get(outcome)
+        scored = f", score {points:.3f}" if points is not None else ""
+        print(f"  {outcome}: {count}{scored}")
+    if summary.skipped:
+        print(f"  {summary.skipped} games skipped (another player or start position)")
+    for leaving in summary.leavings[:5]:
+        expected = f" instead of {' / '.join(leaving.expected)}" if leaving.expected else ""
+        after = leaving.line or "the start"
+        print(f"  {leaving.games}x {leaving.outcome} after {after}: {leaving.played}{expected}")

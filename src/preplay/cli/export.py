@@ -1,0 +1,137 @@
+"""preplay export: books that other programs can load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from preplay.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from preplay.book import Book
+    from preplay.runs import Run
+
+
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A directory made with --save.")],
+    polyglot: Annotated[
+        Path | None, typer.Option("--polyglot", metavar="FILE", help="A .bin book.")
+    ] = None,
+    pgn: Annotated[
+        Path | None, typer.Option("--pgn", metavar="FILE", help="Variations with comments.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="A preplay-book/1 file.")
+    ] = None,
+    epd: Annotated[Path | None, typer.Option("--epd", metavar="FILE", help="A position a line.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="A line per own position.")
+    ] = None,
+    efg: Annotated[
+        Path | None,
+        typer.Option("--efg", metavar="FILE", help="The explicit game G' (equilibrium runs)."),
+    ] = None,
+    order: Annotated[
+        str, typer.Option("--order", help="PGN: tree, or learn for lines in the order worth learning.")
+    ] = "tree",
+    side: Annotated[
+        str | None, typer.Option("--side", help="Whose book, in an equilibrium run.", show_default=False)
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, help="Largest G' to write, in nodes.")
+    ] = 1_000_000,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a saved book as Polyglot, PGN, JSON, EPD or CSV, or an equilibrium's game as .efg.
+
+    Example: preplay export runs/white --polyglot book.bin --pgn book.pgn
+    """
+    from preplay import book as books
+    from preplay import runs
+    from preplay.errors import InputError
+    from preplay.files import write_text
+
+    if order not in ("tree", "learn"):
+        raise InputError(f"order '{order}'; expected tree or learn")
+    wanted = {"polyglot": polyglot, "pgn": pgn, "json": json, "epd": epd, "csv": csv, "efg": efg}
+    if not any(wanted.values()):
+        raise InputError("nothing to write; expected at least one of --" + ", --".join(wanted))
+    kept = runs.load(run)
+    if efg is not None:
+        _write_efg(kept, efg, limit)
+    if any(path for name, path in wanted.items() if name != "efg"):
+        book = saved_book(kept, side)
+        if json is not None:
+            books.save(book, json)
+        if any((polyglot, pgn, epd, csv)):
+            if kept.identity["matchup"].get("kind") not in ("chess", "chess-clock"):
+                raise InputError(f"{run}: not a chess run; expected --json for other games")
+            from preplay.chess.lines import csv_text, epd_text, learning_order
+            from preplay.chess.pgn import pgn_lines, pgn_tree
+            from preplay.chess.polyglot import polyglot_bytes
+
+            if polyglot is not None:
+                from preplay.files import replacing
+
+                with replacing(polyglot) as temporary:
+                    temporary.write_bytes(polyglot_bytes(book))
+            if pgn is not None:
+                tags = _headers(kept)
+                if order == "tree":
+                    write_text(pgn, pgn_tree(book, headers=tags))
+                else:
+                    write_text(pgn, pgn_lines(book, learning_order(book), headers=tags))
+            if epd is not None:
+                write_text(epd, epd_text(book))
+            if csv is not None:
+                write_text(csv, csv_text(book))
+    if not quiet:
+        for path in wanted.values():
+            if path is not None:
+                print(f"Written: {path}")
+
+
+def saved_book(run: Run, side: str | None = None) -> Book:
+    """The book of a prepare run, or a side's mixed book of an equilibrium run."""
+    from preplay import book as books
+    from preplay.errors import InputError
+    from preplay.matchup.model import side_named
+    from preplay.matchup.opening import sides_of
+
+    if run.command == "prepare":
+        run.read("result.json")
+        return books.load(run.path("book.json"))
+    if run.command == "equilibrium":
+        names = sides_of(run.identity["matchup"])
+        if side is None:
+            raise InputError(
+                f"{run.directory}: an equilibrium has two books; give --side {names[0]} or {names[1]}"
+            )
+        run.read("result.json")
+        return books.load(run.path(f"book-{side_named(side, names)}.json"))
+    raise InputError(f"{run.directory}: made by `preplay {run.command}`; expected prepare or equilibrium")
+
+
+def _headers(run: Run) -> Mapping[str, object]:
+    """PGN headers that say who prepared against whom."""
+    matchup = run.identity["matchup"]
+    engines = ", ".join(matchup.get("engines", ()))
+    return {"Matchup": run.name, "Engines": engines, "PreplayVersion": run.versions["preplay"]}
+
+
+def _write_efg(run: Run, path: Path, limit: int) -> None:
+    from preplay import tree
+    from preplay.equilibrium.explicit import efg_text, explicit_game
+    from preplay.errors import InputError
+    from preplay.files import write_text
+
+    if run.command != "equilibrium":
+        raise InputError(f"{run.directory}: made by `preplay {run.command}`; G' needs an equilibrium run")
+    costs = run.identity["costs"]
+    grown = tree.load(run.path("tree.npz"))
+    game = explicit_game(grown, (costs[0], costs[1]), limit=limit)
+    write_text(path, efg_text(game, run.name))

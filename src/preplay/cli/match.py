@@ -1,0 +1,262 @@
+"""preplay match: real games that prove what a book is worth."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from preplay.cli import options, show
+
+if TYPE_CHECKING:
+    from preplay.book import Book
+    from preplay.chess.match import Adjudication, PlayedGame
+    from preplay.matchup import Matchup
+
+
+def match(
+    config: Annotated[
+        str,
+        typer.Argument(
+            metavar="CONFIG", help="A run made by `prepare --save`, or a matchup to prepare now."
+        ),
+    ],
+    games: Annotated[int, typer.Option("--games", min=1, help="How many games.")] = 400,
+    side: Annotated[
+        str, typer.Option("--side", help="Who is prepared: white, black or both (with a matchup).")
+    ] = "white",
+    adjudication: Annotated[
+        str,
+        typer.Option(
+            "--adjudication",
+            help="model: scored by the value model where the book ends; rules: to the end.",
+        ),
+    ] = "model",
+    control: Annotated[
+        bool, typer.Option("--control", help="Play as many games without the book, for comparison.")
+    ] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Same seed, same games.")] = 0,
+    sprt: Annotated[
+        tuple[float, float] | None,
+        typer.Option("--sprt", metavar="ELO0 ELO1", help="Stop when one of the two is accepted."),
+    ] = None,
+    cost: options.Cost = None,
+    changes: options.Set = None,
+    pgn: Annotated[Path | None, typer.Option("--pgn", metavar="FILE", help="Write all games.")] = None,
+    save: options.Save = None,
+    workers: options.Workers = None,
+    store: options.Store = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Play prepared against unprepared and compare the result with what was promised.
+
+    Example: preplay match runs/white --games 400 --adjudication rules --pgn games.pgn
+    """
+    from preplay import runs
+    from preplay.chess import score as scores
+    from preplay.chess.match import pgn_of, play_match
+    from preplay.errors import InputError
+    from preplay.files import write_text
+    from preplay.growth import on_interrupt
+    from preplay.matchup.opening import from_config
+
+    modes: dict[str, Adjudication] = {"model": "model", "rules": "rules"}
+    if adjudication not in modes:
+        raise InputError(f"adjudication '{adjudication}'; expected model or rules")
+    mode = modes[adjudication]
+    if sprt is not None:
+        scores.sprt(scores.Tally(0, 0, 0), *sprt)
+    name, settings = _settings(config, changes or ())
+    with from_config(name, settings, workers=workers, store=store) as matchup, on_interrupt() as stop:
+        books = _books(config, matchup, side, cost, stop)
+        run = None
+        if save is not None:
+            identity = {
+                "matchup": dict(matchup.config),
+                "adjudication": adjudication,
+                "seed": seed,
+                "control": control,
+                "books": [_digest(book) for book in books],
+            }
+            run = runs.start(save, "match", matchup.name, identity, matchup.versions)
+        kept = run.path("games.jsonl") if run is not None else None
+
+        def tell(played: Sequence[PlayedGame]) -> bool:
+            if not (quiet or as_json) and sys.stderr.isatty():
+                now = sum(g.score for g in played) / len(played)
+                line = f"\r{len(played)}/{games} games  score {now:.4f}  {matchup.searches():,} searches"
+                print(line.ljust(70), end="", file=sys.stderr, flush=True)
+            return sprt is not None and scores.sprt(tally(played), *sprt).decision != "go on"
+
+        played = play_match(
+            matchup,
+            books,
+            games,
+            mode,
+            seed,
+            kept=kept,
+            stop=stop,
+            tell=tell,
+        )
+        without = (
+            play_match(matchup, books, games, mode, seed, control=True, kept=kept, stop=stop)
+            if control and not stop.asked
+            else []
+        )
+        if not (quiet or as_json) and sys.stderr.isatty():
+            print(file=sys.stderr)
+        if not played:
+            raise typer.Exit(130)
+        names = ("Prepared", "Opponent")
+        text = "".join(pgn_of(game, matchup, names) for game in played)
+        for path in (pgn, run.path("games.pgn") if run is not None else None):
+            if path is not None:
+                write_text(path, text)
+        data = as_data(matchup, books, played, without, adjudication, sprt)
+        if run is not None:
+            run.write("result.json", data)
+        if as_json:
+            show.print_json(data)
+        else:
+            print_match(data)
+            if pgn is not None:
+                print(f"\nGames in {pgn}")
+            if run is not None:
+                print(f"\nKept in {run.directory}: result.json, games.pgn, games.jsonl")
+    if stop.asked:
+        raise typer.Exit(130)
+
+
+def _settings(config: str, changes: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """The matchup of a run directory, or the one that CONFIG names."""
+    from preplay import runs
+    from preplay.errors import InputError
+    from preplay.matchup import load_config
+    from preplay.matchup.settings import override
+
+    if not Path(config).is_dir():
+        return load_config(config, changes)
+    run = runs.load(Path(config))
+    if run.command not in ("prepare", "equilibrium"):
+        raise InputError(
+            f"{config}: made by `preplay {run.command}`; expected a prepare or equilibrium run"
+        )
+    settings = {k: v for k, v in run.identity["matchup"].items() if k != "engines"}
+    return run.name, override(settings, changes)
+
+
+def _books(config: str, matchup: Matchup[Any], side: str, cost: float | None, stop: Any) -> list[Book]:
+    """The books to play: those of a run, or newly prepared ones."""
+    from preplay import book as books
+    from preplay.prepare import book_of, prepare
+
+    directory = Path(config)
+    if directory.is_dir():
+        files = [directory / "book.json"]
+        if not files[0].exists():
+            who = ["1", "2"] if side == "both" else [str(matchup.side(side))]
+            files = [directory / f"book-{number}.json" for number in who]
+        return [books.load(file) for file in files]
+    sides = [matchup.side("1"), matchup.side("2")] if side == "both" else [matchup.side(side)]
+    return [book_of(matchup, prepare(matchup, who, cost, stop=stop)) for who in sides]
+
+
+def _digest(book: Book) -> str:
+    import hashlib
+
+    text = repr(
+        [(entry.history, sorted(entry.moves.items()), entry.probability) for entry in book.entries]
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def tally(played: Sequence[PlayedGame]) -> Any:
+    """Wins, draws and losses of the prepared side; model scores count as what they are nearest to."""
+    from preplay.chess.score import Tally
+
+    wins = sum(game.score > 0.75 for game in played)
+    losses = sum(game.score < 0.25 for game in played)
+    return Tally(wins, len(played) - wins - losses, losses)
+
+
+def as_data(
+    matchup: Matchup[Any],
+    books: Sequence[Book],
+    played: Sequence[PlayedGame],
+    without: Sequence[PlayedGame],
+    adjudication: str,
+    sprt: tuple[float, float] | None,
+) -> dict[str, Any]:
+    """What a match says, as JSON data."""
+    from preplay.chess import score as scores
+
+    results = tally(played)
+    utilities = [game.score for game in played]
+    promised = sum(books[g.number % len(books)].value for g in played) / len(played)
+    agreement = scores.agreement(promised, utilities)
+    elo = scores.elo_difference(results)
+    data: dict[str, Any] = {
+        "matchup": matchup.name,
+        "adjudication": adjudication,
+        "sides": [matchup.label(book.side) for book in books],
+        "games": len(played),
+        "wins": results.wins,
+        "draws": results.draws,
+        "losses": results.losses,
+        "score": _interval(agreement.played),
+        "elo": _interval(elo),
+        "superiority": scores.superiority(results),
+        "book_moves": sum(game.depth for game in played) / len(played),
+        "endings": {r: sum(g.reason == r for g in played) for r in sorted({g.reason for g in played})},
+        "promised": promised,
+        "z": agreement.z,
+        "p_value": agreement.p_value,
+        "agrees": agreement.agrees,
+    }
+    if sprt is not None:
+        test = scores.sprt(results, *sprt)
+        data["sprt"] = {
+            "llr": test.llr,
+            "lower": test.lower,
+            "upper": test.upper,
+            "decision": test.decision,
+        }
+    if without:
+        data["control"] = {
+            "games": len(without),
+            "score": _interval(scores.agreement(0.5, [g.score for g in without]).played),
+        }
+    return data
+
+
+def _interval(interval: Any) -> dict[str, float | None]:
+    return {key: show.finite(getattr(interval, key)) for key in ("mean", "error", "low", "high")}
+
+
+def print_match(data: dict[str, Any]) -> None:
+    """A readable account of a match."""
+    score, elo = data["score"], data["elo"]
+    print(f"{data['games']} games, {data['matchup']}, prepared: {', '.join(map(str, data['sides']))}")
+    print(f"  scored by            {data['adjudication']}")
+    print(f"  won/drawn/lost       {data['wins']} / {data['draws']} / {data['losses']}")
+    print(
+        f"  score                {score['mean']:.4f}  (95 %: {score['low']:.4f} to {score['high']:.4f})"
+    )
+    if elo["mean"] is not None:
+        low = "-inf" if elo["low"] is None else f"{elo['low']:+.0f}"
+        high = "inf" if elo["high"] is None else f"{elo['high']:+.0f}"
+        print(f"  Elo difference       {elo['mean']:+.0f}  (95 %: {low} to {high})")
+    print(f"  superiority          {data['superiority']:.2%}")
+    print(f"  book moves a game    {data['book_moves']:.1f}")
+    verdict = "agree" if data["agrees"] else "differ"
+    print(f"  promised             {data['promised']:.4f}: they {verdict} (p = {data['p_value']:.3f})")
+    if "sprt" in data:
+        print(f"  SPRT                 {data['sprt']['decision']}, LLR {data['sprt']['llr']:.2f}")
+    if "control" in data:
+        without = data["control"]["score"]
+        interval = f"(95 %: {without['low']:.4f} to {without['high']:.4f})"
+        print(f"  without the book     {without['mean']:.4f}  {interval}")

@@ -1,0 +1,84 @@
+"""preplay store: what engines have computed so far."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from preplay.cli import options, show
+
+
+def store(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="The store; default: the one all runs share.")
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="FILE", help="Write all analyses (.csv or .parquet)."),
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete what the filters below select.")] = False,
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="Filter: part of the engine's name.")
+    ] = None,
+    nodes: Annotated[int | None, typer.Option("--nodes", min=1, help="Filter: this node limit.")] = None,
+    milliseconds: Annotated[
+        int | None, typer.Option("--milliseconds", min=1, help="Filter: this time limit.")
+    ] = None,
+    older: Annotated[
+        float | None, typer.Option("--older", min=0.0, help="Filter: kept so many days.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show, export or prune the store of engine analyses.
+
+    Example: preplay store --export analyses.csv
+    """
+    import time
+
+    from preplay.chess.analysis import Limit
+    from preplay.chess.store import AnalysisStore
+    from preplay.chess.tables import export as export_table
+    from preplay.errors import InputError
+    from preplay.matchup.chess import default_store
+
+    path = file or default_store()
+    if not path.exists():
+        raise InputError(f"{path}: no such store; the first run with engines makes it")
+    if prune and engine is None and nodes is None and milliseconds is None and older is None:
+        raise InputError(
+            "--prune without a filter; expected --engine, --nodes, --milliseconds or --older"
+        )
+    limit = Limit(nodes, None, milliseconds) if nodes or milliseconds else None
+    before = time.time() - older * 86_400 if older is not None else None
+    with AnalysisStore(path) as kept:
+        removed = kept.prune(engine=engine, limit=limit, before=before) if prune else None
+        written = export_table(kept.records(), export) if export is not None else None
+        holdings = [
+            {
+                "engine": str(h.setting.engine),
+                "options": h.setting.options,
+                "limit": str(h.setting.limit),
+                "multipv": h.setting.multipv,
+                "chess960": h.setting.chess960,
+                "analyses": h.analyses,
+                "bytes": h.bytes,
+            }
+            for h in kept.summary()
+        ]
+    if as_json:
+        show.print_json(
+            {"store": str(path), "holdings": holdings, "removed": removed, "exported": written}
+        )
+        return
+    print(f"Store {path}, {path.stat().st_size:,} bytes")
+    rows = [
+        (f"{h['engine']}", f"{h['options']}", f"{h['limit']}", f"{h['multipv']}", f"{h['analyses']:,}")
+        for h in holdings
+    ]
+    show.print_table(("engine", "options", "limit", "K", "analyses"), rows, right=(2, 3, 4))
+    if removed is not None:
+        print(f"Removed {removed:,} analyses")
+    if written is not None:
+        print(f"Wrote {written:,} analyses to {export}")

@@ -1,0 +1,74 @@
+"""preplay uci: an engine that plays its book and then its base engine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def uci(
+    book: Annotated[
+        str, typer.Option("--book", metavar="RUN|FILE", help="A run, a .bin or a .json book.")
+    ] = "",
+    engine: Annotated[
+        str, typer.Option("--engine", help="The base engine: a command or its path.")
+    ] = "stockfish",
+    side: Annotated[str | None, typer.Option("--side", help="Whose book, in an equilibrium run.")] = None,
+    by_history: Annotated[
+        bool, typer.Option("--by-history", help="Only lines of the book, no transpositions into it.")
+    ] = False,
+    nodes: Annotated[
+        int, typer.Option("--nodes", min=0, help="Nodes a move for the base engine; 0: as told.")
+    ] = 0,
+    randomness: Annotated[
+        float, typer.Option("--randomness", min=0.0, help="Softmax r of base moves.")
+    ] = 0.0,
+    multipv: Annotated[int, typer.Option("--multipv", min=1, help="K: base moves to choose among.")] = 2,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Of all dice; 0: another one each time.")
+    ] = 0,
+    install_hint: Annotated[
+        bool, typer.Option("--install-hint", help="Print what to enter in a chess GUI, and end.")
+    ] = False,
+) -> None:
+    """Serve as a UCI engine on stdin and stdout.
+
+    Example: preplay uci --book runs/white --engine stockfish
+    """
+    from preplay.chess.lookup import open_book
+    from preplay.chess.uci import install_hint as hint
+    from preplay.chess.uci import run_uci
+    from preplay.chess.uci_options import Settings
+
+    path = _book_file(book, side)
+    if install_hint:
+        arguments = [a for a in sys.argv[1:] if a != "--install-hint"]
+        if book and not Path(book).is_absolute():
+            arguments = [str(Path(book).absolute()) if a == book else a for a in arguments]
+        print(hint([str(Path(sys.argv[0]).absolute()), *arguments]), end="")
+        return
+    settings = Settings(
+        book_file=path,
+        base_engine=engine,
+        by_position=not by_history,
+        nodes=nodes,
+        randomness=randomness,
+        choices=multipv,
+        seed=seed,
+    )
+    run_uci(open_book(path) if path else None, sys.stdin, sys.stdout, settings=settings)
+
+
+def _book_file(book: str, side: str | None) -> str:
+    """The book file that a run holds; other names stand for themselves."""
+    if not book or not Path(book).is_dir():
+        return book
+    from preplay import runs
+    from preplay.cli.export import saved_book
+
+    run = runs.load(Path(book))
+    made = saved_book(run, side)
+    return str(run.path("book.json" if run.command == "prepare" else f"book-{made.side}.json"))

@@ -42,7 +42,7 @@ class Questions(Generic[Q, A]):
         return ticket in self._answers
 
     def wait(self, ticket: int) -> None:
-        """Ask the question, and without `prefetch` all others under way with it; blocks until answered."""
+        """Ask, and without `prefetch` ask all that is under way; blocks until there is an answer."""
         tickets = [ticket] if self._prefetch is not None else list(self._waiting)
         questions = [self._waiting[t] for t in tickets]
         answers = self._ask(questions)

@@ -1,0 +1,239 @@
+"""The growing tree of one side: what is known, what is asked next, what need not be asked at all."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from array import array
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic
+
+import numpy as np
+
+from preplay.errors import GameError
+from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side
+from preplay.growth.asking import Questions, questions_to
+from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
+from preplay.growth.goals import Goal, Limits
+from preplay.growth.intervals import Intervals
+from preplay.growth.stopping import Stop
+from preplay.policy import Policy, check_distribution
+from preplay.tree import Tree
+from preplay.value import Evaluator, Value
+
+FIRST = 2.0
+"""Priority of what comes before the side's first decision: without it no book has a value."""
+
+
+@dataclass
+class Front(Generic[S]):
+    """The histories met so far; the widest interval of values is asked about first."""
+
+    game: Game[S]
+    side: Side
+    prep: Policy[S]
+    opponent: Policy[S]
+    value: Evaluator[S]
+    goal: Goal
+    limits: Limits
+    built: Builder = field(default_factory=Builder)
+    reach: array[float] = field(default_factory=lambda: array("d"))
+    states: dict[int, S] = field(default_factory=dict)
+    opening: set[int] = field(default_factory=set)
+    """The histories before the side's first decision, and those of that decision."""
+    heap: list[tuple[float, int]] = field(default_factory=list)
+    window: deque[tuple[int, Questions[S, Any]]] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.bounds = Intervals(self.built, self.goal.certain, self.give_up)
+        self.ask_value = questions_to(self.value, "values")
+        self.ask_prep = questions_to(self.prep, "distributions")
+        self.ask_base = questions_to(self.opponent, "distributions")
+        self.oracles: tuple[Questions[S, Any], ...] = (self.ask_value, self.ask_prep, self.ask_base)
+
+    # --- creating histories ---------------------------------------------------------------------
+
+    def plant(self) -> None:
+        """The root; its value is asked whoever moves there, as the baseline."""
+        state = self.game.root()
+        player = self.game.player(state)
+        if player == FINAL:
+            raise GameError("the game is over before it begins; expected at least one move")
+        self.opening.add(0)
+        self.enter(-1, "", state, player, 1.0, 1.0, 1.0, FIRST)
+        (value,) = self.value.values([state])
+        self.ask_value.asked += 1
+        if player == self.side:
+            self.heap.clear()
+            self.valued(0, value)
+        else:
+            self.built.value[0], self.built.radius[0] = self.checked_value(0, value)
+
+    def enter(
+        self,
+        parent: int,
+        action: str,
+        state: S,
+        player: int,
+        base: float,
+        prep: float,
+        reach: float,
+        priority: float,
+    ) -> None:
+        """Add one history with its bounds; a question about it goes on the heap."""
+        k = self.built.add(parent, action, player, base, prep)
+        self.reach.append(reach)
+        if player == FINAL:
+            utility = self.game.utility(state)
+            if not 0.0 <= utility <= 1.0:
+                raise GameError(f"{self.where(k)}: utility {utility}; expected a number in [0, 1]")
+            self.built.value[k] = utility
+            self.built.stage[k] = CLOSED
+            mass = reach * (utility if self.side == 1 else 1.0 - utility)
+            self.bounds.add(mass, mass)
+        elif CHANCE <= player <= 2:
+            self.bounds.add(reach, 0.0)
+            if reach <= self.limits.negligible:
+                self.built.value[k] = self.built.radius[k] = 0.5
+                self.built.stage[k] = CLOSED
+            else:
+                self.states[k] = state
+                heapq.heappush(self.heap, (-priority, k))
+        else:
+            raise GameError(f"{self.where(k)}: player {player}; expected 1, 2, 0 (chance) or -1 (over)")
+
+    def expand(self, k: int, distribution: Distribution) -> None:
+        """Create the children of `k`; those without probability are left out."""
+        try:
+            check_distribution(distribution, "distribution")
+        except GameError as error:
+            raise GameError(f"{self.where(k)}: {error}") from None
+        state = self.states.pop(k)
+        game, built = self.game, self.built
+        mover, reach, first = built.player[k], self.reach[k], len(built)
+        own = mover == self.side
+        opening = not own and k in self.opening
+        for action, p in distribution.items():
+            if p > 0.0:
+                try:
+                    child = game.next(state, action)
+                except Exception as error:
+                    if action in game.actions(state):
+                        raise
+                    raise GameError(f"{self.where(k)}: action '{action}' does not exist there") from error
+                to = reach * p
+                base = math.nan if own else p
+                prep = p if own or mover == CHANCE else math.nan
+                self.enter(k, action, child, game.player(child), base, prep, to, FIRST if opening else to)
+        built.first[k], built.count[k] = first, len(built) - first
+        built.stage[k] = EXPANDED
+        if opening:
+            self.opening.update(range(first, len(built)))
+        self.bounds.going_on(k, self.goal.cost if own else 0.0)
+
+    def valued(self, k: int, value: Value) -> None:
+        """An own history got its value: a leaf if expanding cannot pay, else a candidate."""
+        self.built.value[k], self.built.radius[k] = self.checked_value(k, value)
+        low, high = self.mine(k)
+        reach = self.reach[k]
+        potential = self.goal.potential(reach, low)
+        if potential > 0.0:
+            self.built.stage[k] = VALUED
+            heapq.heappush(self.heap, (-potential, k))
+            hope = reach - self.goal.cost
+        else:
+            self.built.stage[k] = CLOSED
+            del self.states[k]
+            hope = -math.inf
+        self.bounds.stopping(k, reach * high, reach * low, hope)
+
+    def mine(self, k: int) -> tuple[float, float]:
+        """The least and greatest value of `k` for the side."""
+        value, radius = self.built.value[k], self.built.radius[k]
+        mean = value if self.side == 1 else 1.0 - value
+        return max(0.0, mean - radius), min(1.0, mean + radius)
+
+    def checked_value(self, k: int, value: Value) -> tuple[float, float]:
+        """Mean and radius of an evaluator's answer, if they make sense."""
+        mean, radius = value
+        if not (0.0 <= mean <= 1.0 and radius >= 0.0):
+            raise GameError(
+                f"{self.where(k)}: value {mean} ± {radius}; "
+                "expected a mean in [0, 1] and a radius of at least 0"
+            )
+        return mean, radius
+
+    def where(self, k: int) -> str:
+        """What to call `k` in a message."""
+        return f"history {list(self.built.history(k))}"
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    def fill(self) -> None:
+        """Put the most promising questions under way until the window is full."""
+        stage, most = self.built.stage, self.limits.histories or math.inf
+        while self.heap and len(self.window) < self.limits.window and len(self.built) < most:
+            k = heapq.heappop(self.heap)[1]
+            if stage[k] == CLOSED:
+                continue
+            if self.built.player[k] == CHANCE:
+                self.expand(k, self.game.chance(self.states[k]))
+                continue
+            questions = self.questions(k)
+            questions.submit(k, self.states[k])
+            self.window.append((k, questions))
+
+    def questions(self, k: int) -> Questions[S, Any]:
+        """Whom to ask about `k` next."""
+        if self.built.player[k] != self.side:
+            return self.ask_base
+        return self.ask_value if self.built.stage[k] == UNASKED else self.ask_prep
+
+    def step(self, stop: Stop) -> None:
+        """Take the oldest answer and apply it."""
+        k, questions = self.window[0]
+        if self.built.stage[k] == CLOSED:
+            self.window.popleft()
+            return
+        if not questions.answered(k):
+            with stop.interruptible():
+                questions.wait(k)
+        self.window.popleft()
+        if questions is self.ask_value:
+            self.valued(k, questions.take(k))
+        else:
+            self.expand(k, questions.take(k))
+
+    def give_up(self, k: int) -> None:
+        """Nothing depends on `k` any more: no question about it is worth an answer."""
+        self.states.pop(k, None)
+        self.questions(k).forget(k)
+
+    @property
+    def asked(self) -> int:
+        """Questions asked so far."""
+        return sum(questions.asked for questions in self.oracles)
+
+    # --- ending --------------------------------------------------------------------------------
+
+    def freeze(self) -> Tree:
+        """The tree as far as it is known.
+
+        Branches that nobody asked about are leaves whose value is the least for the side, with a radius
+        that admits every other: what a book earns is then a lower bound, and what it may earn an upper
+        one. Without all of the side's first decisions there is no book, and the root is the tree.
+        """
+        built = self.built
+        stage = np.frombuffer(built.stage, dtype=np.int8)
+        keep = stage == EXPANDED
+        open = (stage == UNASKED) | (stage == VALUED)
+        if any(stage[k] == UNASKED for k in self.opening):
+            keep[0], open[0] = False, True
+        tree = built.freeze(keep, open)
+        unknown = tree.leaves & np.isnan(tree.value)
+        return replace(
+            tree,
+            value=np.where(unknown, 0.0 if self.side == 1 else 1.0, tree.value),
+            radius=np.where(unknown, 1.0, tree.radius),
+        )

@@ -1,0 +1,93 @@
+"""What the subtree of each history is worth at best and at least: the bounds that prune and certify.
+
+All numbers are value mass (reach times value) for the side, net of the costs below. A history that nobody
+asked about yet may hold anything between 0 and its reach. An own history is worth the better of stopping
+there and going on; all others are worth the sum of their children. An own history whose children, less
+its cost, cannot beat stopping there is closed for good (facts 2 and 3 of docs/model.md).
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable
+
+from preplay.growth.builder import CLOSED, EXPANDED, Builder
+
+
+class Intervals:
+    """Bounds by history, kept up to date from below."""
+
+    def __init__(self, built: Builder, certain: bool, dropped: Callable[[int], None]) -> None:
+        self.built = built
+        self.certain = certain
+        self.dropped = dropped
+        """Called with every history that is given up while something was still open about it."""
+        self.up = array("d")
+        self.low = array("d")
+        self.stop_up = array("d")  # own histories: the most that stopping here may earn, else -inf
+        self.stop_low = array("d")
+        self.on_up = array("d")  # the most that the children may earn together, less the cost
+        self.on_low = array("d")
+
+    def add(self, up: float, low: float) -> None:
+        """Bounds of a new history."""
+        self.up.append(up)
+        self.low.append(low)
+        self.stop_up.append(-math.inf)
+        self.stop_low.append(-math.inf)
+        self.on_up.append(-math.inf)
+        self.on_low.append(-math.inf)
+
+    def stopping(self, k: int, up: float, low: float, hope: float) -> None:
+        """An own history got its value; going on from it may earn up to `hope`."""
+        self.stop_up[k], self.stop_low[k] = up, low
+        self.on_up[k] = hope
+        self.carry(k)
+
+    def going_on(self, k: int, cost: float) -> None:
+        """The children of `k` are there; going on to them costs this much."""
+        self.sum_up(k, cost)
+        self.carry(k)
+
+    def sum_up(self, k: int, cost: float) -> None:
+        """What going on from `k` is worth, from the bounds of its children."""
+        first = self.built.first[k]
+        children = slice(first, first + self.built.count[k])
+        self.on_up[k] = math.fsum(self.up[children]) - cost
+        self.on_low[k] = math.fsum(self.low[children]) - cost
+
+    def carry(self, k: int) -> None:
+        """Bring the bounds of `k`, and then of the histories above it, up to date."""
+        parent, stage, certain = self.built.parent, self.built.stage, self.certain
+        all_up, all_low = self.up, self.low
+        on_up, on_low, stop_up, stop_low = self.on_up, self.on_low, self.stop_up, self.stop_low
+        while True:
+            up, low = on_up[k], on_low[k]
+            if certain and up <= stop_low[k]:
+                self.drop(k)
+                up, low = stop_up[k], stop_low[k]
+            else:
+                up = max(up, stop_up[k])
+                low = max(low, stop_low[k])
+            more_up, more_low = up - all_up[k], low - all_low[k]
+            if not (more_up or more_low):
+                return
+            all_up[k], all_low[k] = up, low
+            k = parent[k]
+            if k < 0 or stage[k] != EXPANDED:
+                return
+            on_up[k] += more_up
+            on_low[k] += more_low
+
+    def drop(self, k: int) -> None:
+        """Make `k` a leaf: nothing below it is of interest any more."""
+        stage, first, count = self.built.stage, self.built.first, self.built.count
+        stack = [k]
+        while stack:
+            j = stack.pop()
+            if stage[j] == EXPANDED:
+                stack.extend(range(first[j], first[j] + count[j]))
+            elif stage[j] != CLOSED:
+                self.dropped(j)
+            stage[j] = CLOSED

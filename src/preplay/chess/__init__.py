@@ -1,0 +1,1 @@
+"""All that knows chess: engines, their analyses, policies, values and formats."""

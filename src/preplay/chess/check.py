@@ -1,0 +1,263 @@
+"""Games that were really played, held against a book: where each side left the preparation."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import chess
+import chess.pgn
+
+from preplay.book import Book
+from preplay.chess.lines import numbered, position_key
+from preplay.chess.lookup import BookLookup, Hit, Played, book_lookup
+from preplay.errors import InputError
+from preplay.game import Side
+
+Outcome = Literal["deviation", "gap", "ended", "completed"]
+OUTCOMES: tuple[Outcome, ...] = ("deviation", "gap", "ended", "completed")
+"""How a game leaves a book: the side played another move; the opponent played a move for which the book
+has nothing though it has for others; the book ends there; or the game was over first."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One game and where it left the preparation."""
+
+    number: int
+    """Which game of the file, from 1."""
+    white: str
+    black: str
+    date: str
+    result: str
+    outcome: Outcome
+    ply: int
+    """How many moves of both sides were played by then."""
+    moves: int
+    """How many moves the side played from the book."""
+    line: str
+    """The moves up to there in SAN."""
+    played: str
+    """The move that left the book in SAN; empty when none did."""
+    expected: tuple[str, ...]
+    """What the book had there instead: its own moves, or the opponent's moves it knew."""
+
+    def points(self, side: Side) -> float | None:
+        """What the side scored, or None if the game has no result."""
+        white = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}.get(self.result)
+        return white if white is None or side == 1 else 1.0 - white
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """A way to leave the book that occurred."""
+
+    outcome: Outcome
+    line: str
+    played: str
+    expected: tuple[str, ...]
+    games: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All checked games together."""
+
+    games: int
+    skipped: int
+    """Games in which the player did not have the book's side."""
+    outcomes: Mapping[Outcome, int]
+    moves: float
+    """How many moves the book carried on average."""
+    points: Mapping[Outcome, float]
+    """Mean score of the games with a result, for the outcomes that have some."""
+    leavings: tuple[Leaving, ...]
+    """Own deviations and gaps, the most frequent first."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found."""
+
+    side: Side
+    rows: tuple[Checked, ...]
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class _Game:
+    headers: chess.pgn.Headers
+    start: chess.Board
+    moves: tuple[chess.Move, ...]
+
+
+class _MainLine(chess.pgn.BaseVisitor[_Game]):
+    """Reads the moves that were played and skips variations; the first mistake ends it."""
+
+    def __init__(self) -> None:
+        self._headers = chess.pgn.Headers({})
+        self._start: chess.Board | None = None
+        self._moves: list[chess.Move] = []
+
+    def begin_headers(self) -> chess.pgn.Headers:
+        return self._headers
+
+    def visit_header(self, tagname: str, tagvalue: str) -> None:
+        self._headers[tagname] = tagvalue
+
+    def visit_board(self, board: chess.Board) -> None:
+        if self._start is None:
+            self._start = board.copy(stack=False)
+
+    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+        self._moves.append(move)
+
+    def visit_result(self, result: str) -> None:
+        self._headers.setdefault("Result", result)
+
+    def begin_variation(self) -> chess.pgn.SkipType:
+        return chess.pgn.SKIP
+
+    def handle_error(self, error: Exception) -> None:
+        raise InputError(str(error))
+
+    def result(self) -> _Game:
+        return _Game(self._headers, self._start or chess.Board(), tuple(self._moves))
+
+
+def check_file(book: Book, path: str | Path, *, player: str = "", by_position: bool = True) -> Report:
+    """Hold the games of a PGN file against `book`; see `check_text`."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig", errors="strict")
+    except UnicodeDecodeError:
+        text = Path(path).read_text(encoding="latin-1")  # what PGN was before UTF-8
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    return check_text(book, text, name=str(path), player=player, by_position=by_position)
+
+
+def check_text(
+    book: Book, text: str, *, name: str = "PGN", player: str = "", by_position: bool = True
+) -> Report:
+    """Where each game in `text` left the preparation.
+
+    With `player`, only games count in which that name (or a part of it) has the book's side. With
+    `by_position` a line that transposes into the book is in the book. Raises InputError at an illegal
+    move or another start position.
+    """
+    lookup = book_lookup(book)
+    rows: list[Checked] = []
+    skipped = 0
+    for number, game in enumerate(_games(text, name), 1):
+        who = game.headers.get("White" if book.side == 1 else "Black", "")
+        if player.lower() not in who.lower():
+            skipped += 1
+            continue
+        if position_key(game.start) != lookup.start:
+            here, there = game.start.fen(), book.start or "the usual one"
+            raise InputError(f"{name}: game {number} starts from '{here}'; the book's start is {there}")
+        rows.append(_check(lookup, book.side, number, game, by_position))
+    return Report(book.side, tuple(rows), _summary(rows, book.side, skipped))
+
+
+def _games(text: str, name: str) -> Iterator[_Game]:
+    handle = io.StringIO(text)
+    number = 0
+    while True:
+        number += 1
+        try:
+            game = chess.pgn.read_game(handle, Visitor=_MainLine)
+        except InputError as error:
+            raise InputError(f"{name}: game {number}: {error}") from None
+        if game is None:
+            break
+        if not game.moves and not game.headers:
+            raise InputError(f"{name}: game {number} has neither tags nor moves; expected PGN")
+        yield game
+    if number == 1:
+        raise InputError(f"{name}: no games; expected PGN")
+
+
+def _check(lookup: BookLookup, side: Side, number: int, game: _Game, by_position: bool) -> Checked:
+    board = game.start.copy()
+    path: list[str] = []
+    sans: list[str] = []
+    own = 0
+
+    def find() -> Hit | None:
+        return lookup.find(Played(lookup.start, tuple(path), board), by_position=by_position)
+
+    def leave(outcome: Outcome, played: str = "", expected: tuple[str, ...] = ()) -> Checked:
+        tag = game.headers.get
+        return Checked(
+            number=number,
+            white=tag("White", "?"),
+            black=tag("Black", "?"),
+            date=tag("Date", "?"),
+            result=tag("Result", "*"),
+            outcome=outcome,
+            ply=len(sans),
+            moves=own,
+            line=numbered(game.start, sans),
+            played=played,
+            expected=expected,
+        )
+
+    def left() -> Checked:
+        """The opponent's last move, if any, led to a position the book does not have."""
+        if not sans:
+            return leave("ended")
+        played = sans.pop()
+        del path[-1]
+        board.pop()
+        known: list[tuple[float, str]] = []
+        for move in list(board.legal_moves):
+            san = board.san(move)
+            path.append(board.uci(move, chess960=True))
+            board.push(move)
+            hit = find()
+            board.pop()
+            del path[-1]
+            if hit is not None:
+                known.append((-(hit.reach or 0.0), san))
+        return leave("gap" if known else "ended", played, tuple(san for _, san in sorted(known)))
+
+    for move in game.moves:
+        if board.turn == (side == 1):
+            hit = find()
+            if hit is None:
+                return left()
+            if move not in hit.moves:
+                return leave("deviation", board.san(move), tuple(board.san(m) for m in hit.moves))
+            own += 1
+        sans.append(board.san(move))
+        path.append(board.uci(move, chess960=True))
+        board.push(move)
+    waiting = board.turn == (side == 1) and not board.is_game_over()
+    return left() if waiting and find() is None else leave("completed")
+
+
+def _summary(rows: Sequence[Checked], side: Side, skipped: int) -> Summary:
+    outcomes = Counter(row.outcome for row in rows)
+    points: dict[Outcome, float] = {}
+    for outcome in OUTCOMES:
+        scores = [s for row in rows if row.outcome == outcome and (s := row.points(side)) is not None]
+        if scores:
+            points[outcome] = sum(scores) / len(scores)
+    ways = Counter(
+        (row.outcome, row.line, row.played, row.expected)
+        for row in rows
+        if row.outcome in {"deviation", "gap"}
+    )
+    return Summary(
+        games=len(rows),
+        skipped=skipped,
+        outcomes={outcome: outcomes[outcome] for outcome in OUTCOMES},
+        moves=sum(row.moves for row in rows) / len(rows) if rows else 0.0,
+        points=points,
+        leavings=tuple(Leaving(*way, games) for way, games in ways.most_common()),
+    )

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import chess
+import chess.pgn
+import pytest
+from books import books, lines_book, make
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from preplay.book import Book, Entry
+from preplay.chess.check import OUTCOMES, check_file, check_text
+from preplay.chess.lines import start_board
+from preplay.errors import InputError
+
+BOOK = lines_book("e2e4 e7e5 g1f3 b8c6 f1b5", "e2e4 c7c5 g1f3")
+
+
+def pgn(moves: str, white: str = "Me", black: str = "Joe", result: str = "1-0", tags: str = "") -> str:
+    names = f'[White "{white}"]\n[Black "{black}"]\n'
+    return f'{names}[Date "2025.01.02"]\n[Result "{result}"]\n{tags}\n{moves} {result}\n\n'
+
+
+@pytest.mark.parametrize(
+    ("moves", "outcome", "line", "played", "expected", "own"),
+    [
+        ("1. d4 d5", "deviation", "", "d4", ("e4",), 0),
+        ("1. e4 e5 2. Bc4 Nc6", "deviation", "1. e4 e5", "Bc4", ("Nf3",), 1),
+        ("1. e4 e6 2. d4", "gap", "1. e4", "e6", ("c5", "e5"), 1),
+        ("1. e4 e5 2. Nf3 d6 3. d4", "gap", "1. e4 e5 2. Nf3", "d6", ("Nc6",), 2),
+        ("1. e4 e5 2. Nf3 d6", "gap", "1. e4 e5 2. Nf3", "d6", ("Nc6",), 2),
+        ("1. e4 c5 2. Nf3 d6 3. d4", "ended", "1. e4 c5 2. Nf3", "d6", (), 2),
+        ("1. e4 c5 2. Nf3", "completed", "1. e4 c5 2. Nf3", "", (), 2),
+        ("1. e4 e5", "completed", "1. e4 e5", "", (), 1),
+        ("", "completed", "", "", (), 0),
+    ],
+)
+def test_where_a_game_leaves(
+    moves: str, outcome: str, line: str, played: str, expected: tuple[str, ...], own: int
+) -> None:
+    report = check_text(BOOK, pgn(moves))
+    (row,) = report.rows
+    assert (row.outcome, row.line, row.played, row.moves) == (outcome, line, played, own)
+    assert sorted(row.expected) == sorted(expected)
+    assert (row.number, row.white, row.black, row.date, row.result) == (
+        1,
+        "Me",
+        "Joe",
+        "2025.01.02",
+        "1-0",
+    )
+    assert row.ply == len(line.replace(".", ". ").split()) - line.count(".")
+
+
+def test_a_game_that_ends_by_mate_completes() -> None:
+    book = lines_book("e2e4 e7e5 d1h5 b8c6 f1c4")
+    (row,) = check_text(book, pgn("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#")).rows
+    assert row.outcome == "ended"
+    mated = lines_book("f2f3 e7e5 g2g4")
+    (row,) = check_text(mated, pgn("1. f3 e5 2. g4 Qh4#", result="0-1")).rows
+    assert row.outcome == "completed"
+    assert row.moves == 2
+
+
+def test_transpositions_count_unless_told_otherwise() -> None:
+    book = lines_book("d2d4 g8f6 c2c4 e7e6 b1c3", "d2d4 e7e6 c2c4 d7d5")
+    text = pgn("1. d4 e6 2. c4 Nf6 3. Nc3 Bb4")
+    (row,) = check_text(book, text).rows
+    assert (row.outcome, row.moves) == ("ended", 3)
+    (row,) = check_text(book, text, by_position=False).rows
+    assert (row.outcome, row.moves, row.played) == ("ended", 2, "Nf6")
+
+
+def test_blacks_book_and_the_first_move() -> None:
+    book = lines_book("e2e4 c7c5 g1f3 d7d6", side=2)
+    (row,) = check_text(book, pgn("1. d4 d5")).rows
+    assert (row.outcome, row.played, row.expected, row.ply) == ("gap", "d4", ("e4",), 0)
+    (row,) = check_text(book, pgn("1. e4 e5")).rows
+    assert (row.outcome, row.line, row.played, row.expected) == ("deviation", "1. e4", "e5", ("c5",))
+    assert row.points(2) == 0.0
+    assert row.points(1) == 1.0
+
+
+def test_an_empty_book_ends_at_once() -> None:
+    (row,) = check_text(make([]), pgn("1. e4 e5")).rows
+    assert (row.outcome, row.ply) == ("ended", 0)
+
+
+def test_summary() -> None:
+    text = (
+        pgn("1. e4 e6 2. d4", result="1-0")
+        + pgn("1. e4 e6 2. d3", result="0-1")
+        + pgn("1. d4 d5", result="1/2-1/2")
+        + pgn("1. e4 c5 2. Nf3", result="*")
+        + pgn("1. e4 e5", white="Joe", black="Me")
+    )
+    report = check_text(BOOK, text, player="me")
+    summary = report.summary
+    assert (summary.games, summary.skipped) == (4, 1)
+    assert summary.outcomes == {"deviation": 1, "gap": 2, "ended": 0, "completed": 1}
+    assert summary.points == {"deviation": 0.5, "gap": 0.5}
+    assert summary.moves == pytest.approx((1 + 1 + 0 + 2) / 4)
+    first, second = summary.leavings
+    assert (first.outcome, first.line, first.played, first.games) == ("gap", "1. e4", "e6", 2)
+    assert (second.outcome, second.played, second.games) == ("deviation", "d4", 1)
+    assert [row.number for row in report.rows] == [1, 2, 3, 4]
+
+
+def test_a_mixed_book_allows_all_its_moves() -> None:
+    book = make([Entry((), {"e2e4": 0.5, "d2d4": 0.5}, 1.0, 0.0, 0.5, 0.3)])
+    outcomes = [
+        row.outcome for row in check_text(book, pgn("1. e4 e5") + pgn("1. d4") + pgn("1. c4")).rows
+    ]
+    assert outcomes == ["ended", "completed", "deviation"]
+
+
+def test_variations_and_comments_are_not_played() -> None:
+    (row,) = check_text(
+        BOOK, pgn("1. e4 {best} (1. d4 d5 (1... Nf6)) 1... c5 $1 2. Nf3 (2. Nc3 Zz9) d6")
+    ).rows
+    assert (row.outcome, row.line) == ("ended", "1. e4 c5 2. Nf3")
+
+
+@settings(max_examples=40, deadline=None)
+@given(books(), st.randoms(use_true_random=False))
+def test_random_games_against_a_slow_check(book: Book, rng: random.Random) -> None:
+    """Play by the book as long as it goes, then leave: the report must say the same."""
+    board = start_board(book)
+    entries = {entry.history: entry for entry in book.entries}
+    history: tuple[str, ...] = ()
+    own = 0
+    outcome = ""
+    while not board.is_game_over() and len(history) < 12:
+        mine = board.turn == (book.side == 1)
+        name = board.uci(rng.choice(list(board.legal_moves)))
+        if mine:
+            entry = entries.get(history)
+            if entry is None:
+                before = history[:-1]
+                known = [h for h in entries if h[:-1] == before and len(h) == len(history)]
+                outcome = "gap" if known and history else "ended"
+                break
+            if rng.random() < 0.8:
+                name = rng.choice(sorted(entry.moves))
+            if name not in entry.moves:
+                board.push_uci(name)
+                outcome = "deviation"
+                break
+            own += 1
+        elif rng.random() < 0.8:
+            name = rng.choice([h[-1] for h in entries if h[:-1] == history] or [name])
+        board.push_uci(name)
+        history = (*history, name)
+    else:
+        outcome = "completed"
+        if not board.is_game_over() and board.turn == (book.side == 1) and history not in entries:
+            known = [h for h in entries if h[:-1] == history[:-1] and len(h) == len(history)]
+            outcome = "gap" if known else "ended"
+    game = chess.pgn.Game.from_board(board)
+    text = str(game) + "\n\n"
+    (row,) = check_text(book, text, by_position=False).rows
+    assert (row.outcome, row.moves) == (outcome, own)
+    assert row.outcome in OUTCOMES
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (pgn("1. e4 e5") + pgn("1. e4 e5 2. Qxe5"), r"games: game 2: illegal san: 'Qxe5' in "),
+        (
+            pgn("1. e4", tags='[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n'),
+            "games: game 1 starts from '4k3/8/8/8/8/8/4P3/4K3 w - - 0 1'; the book's start is the usual",
+        ),
+        (pgn("1. e4", tags='[FEN "nonsense"]\n'), "games: game 1: .*nonsense"),
+        ("", "games: no games; expected PGN"),
+        ("what is this\n", "games: game 1 has neither tags nor moves; expected PGN"),
+    ],
+)
+def test_bad_files_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        check_text(BOOK, text, name="games")
+    assert "\n" not in str(caught.value)
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_bytes("\ufeff".encode() + pgn("1. e4 c5 2. Nf3", white="Müller").encode())
+    assert check_file(BOOK, path).rows[0].white == "Müller"
+    path.write_bytes(pgn("1. e4 c5 2. Nf3", white="Müller").encode("latin-1"))
+    assert check_file(BOOK, path).rows[0].white == "Müller"
+    with pytest.raises(InputError, match="cannot read"):
+        check_file(BOOK, tmp_path / "nowhere.pgn")
+
+
+def test_chess960_castling_is_the_same_move_in_any_notation() -> None:
+    line = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1h1"
+    book = lines_book(line, chess960=True)
+    (row,) = check_text(book, pgn("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. O-O Nf6")).rows
+    assert (row.outcome, row.moves) == ("ended", 4)

@@ -10,8 +10,9 @@ Per node limit, with MultiPV 2, one thread and empty hash tables before every se
 - bare pipes: as many bare pipes side by side as there are workers
 - pool: `EnginePool` with an `Analyst` and a store on disk
 
-Rounds alternate between them. The time of a position is its least over the rounds (of all positions
-together in the last two), so that other load on the machine counts as little as can be.
+They take turns, ten positions at a time. The time of a position is its least over the rounds (of all
+positions together in the last two), so that other load on the machine counts as little as can be.
+"Python alone" is the processor time of this process per search, which other load hardly changes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
 
@@ -41,6 +42,7 @@ from preplay.chess.pool import EnginePool, PoolStats, cores
 from preplay.chess.store import AnalysisStore
 
 MULTIPV = 2
+CHUNK = 10
 
 
 class BarePipe:
@@ -87,10 +89,10 @@ def openings(count: int, seed: int = 1) -> list[chess.Board]:
     return list(boards.values())
 
 
-def each(action: Callable[[int], object], count: int) -> list[float]:
-    """Seconds of action(0), action(1), ..."""
+def each(action: Callable[[int], object], numbers: Iterable[int]) -> list[float]:
+    """Seconds of the action with each number."""
     marks = [time.perf_counter()]
-    for number in range(count):
+    for number in numbers:
         action(number)
         marks.append(time.perf_counter())
     return [after - before for before, after in itertools.pairwise(marks)]
@@ -127,6 +129,7 @@ def measure(
     theirs.configure({"Threads": 1, "Hash": 2, "UCI_ShowWDL": True})
     limit = chess.engine.Limit(nodes=nodes)
     alone: dict[str, list[list[float]]] = {"bare pipe": [], "client": [], "python-chess": []}
+    python = dict.fromkeys(alone, 0.0)
     together: dict[str, list[float]] = {"bare pipes": [], "pool": []}
     work: list[PoolStats] = []
     with Engine(spec) as ours, EnginePool(workers) as pool, tempfile.TemporaryDirectory() as folder:
@@ -139,12 +142,17 @@ def measure(
         for future in [pool.submit(request) for request in warm]:
             future.result()  # all engines are up
         for number in range(rounds):
-            for name, action in actions.items():
-                alone[name].append(each(action, len(fens)))
-            together["bare pipes"] += each(lambda _: side_by_side(pipes, fens, nodes), 1)
+            for times in alone.values():
+                times.append([])
+            for start in range(0, len(fens), CHUNK):
+                for name, action in actions.items():
+                    ours_before = time.process_time()
+                    alone[name][-1] += each(action, range(start, min(start + CHUNK, len(fens))))
+                    python[name] += time.process_time() - ours_before
+            together["bare pipes"] += each(lambda _: side_by_side(pipes, fens, nodes), [0])
             with AnalysisStore(Path(folder) / f"{number}.store") as store:
                 analyst, before = Analyst(pool, store), pool.stats()
-                together["pool"] += each(lambda _, analyst=analyst: analyst.analyse(requests), 1)  # type: ignore[misc]
+                together["pool"] += each(lambda _, analyst=analyst: analyst.analyse(requests), [0])  # type: ignore[misc]
                 work.append(pool.stats().since(before))
     for pipe in pipes:
         pipe.close()
@@ -153,6 +161,9 @@ def measure(
         name: sum(map(min, zip(*times, strict=True))) / len(fens) * 1000 for name, times in alone.items()
     }
     result |= {name: min(times) / len(fens) * 1000 for name, times in together.items()}
+    result |= {
+        f"{name}, Python alone": spent / rounds / len(fens) * 1000 for name, spent in python.items()
+    }
     result["client / bare pipe"] = result["client"] / result["bare pipe"]
     result["python-chess / bare pipe"] = result["python-chess"] / result["bare pipe"]
     result["pool / bare pipes"] = result["pool"] / result["bare pipes"]

@@ -10,11 +10,12 @@ import numpy as np
 
 from preplay import bounds, response
 from preplay.book import Book, Entry
-from preplay.equilibrium import Equilibrium, advantages, best_response, payoff, solve
+from preplay.equilibrium import Equilibrium, Mixed, advantages, best_response, payoff, solve
 from preplay.equilibrium import Progress as SolverProgress
+from preplay.equilibrium.opening import promise
 from preplay.equilibrium.strategy import FirstAdvantage, behaviour, first_advantage, play_entropy
 from preplay.game import S, Side, other
-from preplay.growth import NEVER, Contested, Limits, Progress, Stop, grow_contested
+from preplay.growth import NEVER, Contested, ContestedGrowth, Limits, Progress, Stop
 from preplay.matchup import Matchup
 from preplay.tree import Bools, Floats, Tree
 
@@ -73,32 +74,74 @@ def contest(
     growing: Callable[[Progress], None] | None = None,
     solving: Callable[[SolverProgress], None] | None = None,
 ) -> Contest:
-    """An ε-Nash equilibrium of the meta-game with a certificate from exact best responses."""
+    """An ε-Nash equilibrium of the meta-game with a certificate from exact best responses.
+
+    Of an enumerable game all of W is grown. Otherwise growing and solving take turns: the certificate
+    counts what books below unexpanded histories could still gain, and where that is most, the tree
+    grows, until the gap is as asked or nothing in W is left that a best response would use.
+    """
     for cost in costs:
         response.check_cost(cost)
-    limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
-    grown = grow_contested(
+    growth = ContestedGrowth(
         matchup.game,
         matchup.base,
         matchup.prep,
         matchup.value,
         costs,
-        limits,
+        replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible),
+        lazy=not matchup.enumerable,
         stop=stop,
         progress=growing,
     )
-    found = solve(
-        grown.tree,
-        costs,
-        gap=gap,
-        method=method,
-        iterations=iterations,
-        seconds=seconds,
-        memorizable=grown.memorizable,
-        progress=solving,
-        stop=lambda: stop.asked,
-    )
+
+    def solved(grown: Contested, start: Mixed | None, to: float, report: bool) -> Equilibrium:
+        return solve(
+            grown.tree,
+            costs,
+            gap=to,
+            method=method,
+            iterations=iterations,
+            seconds=seconds,
+            start=start if method != "lp" else None,
+            memorizable=grown.memorizable,
+            progress=solving if report else None,
+            stop=lambda: stop.asked,
+        )
+
+    grown = growth.grown()
+    found = solved(grown, None, gap, True)
+    while growth.ending == "complete":
+        if found.open_error <= gap / 4.0:
+            if found.solver_gap <= gap:
+                break
+            finer = solved(grown, found.x, gap, True)
+            if finer.open_error <= gap / 4.0 or stop.asked:
+                found = finer
+                break
+            found = finer
+        hopes = promise(grown.tree, costs, found.x, memorizable=grown.memorizable)
+        chosen = np.argsort(-hopes, kind="stable")[: max(WIDTH, grown.tree.size // 4)]
+        before = grown
+        growth.expand(grown.order[chosen[hopes[chosen] > 0.0]].tolist())
+        grown = growth.grown()
+        found = solved(grown, _carried(before, grown, found.x), max(gap, found.open_error / 8.0), False)
+    if found.solver_gap > gap and growth.ending != "complete" and not stop.asked:
+        found = solved(grown, found.x, gap, True)
     return explain(grown, found, matchup.game.longest)
+
+
+WIDTH = 32
+"""Open histories expanded between two solutions, at least; at most a quarter of the tree."""
+
+
+def _carried(before: Contested, after: Contested, x: Mixed) -> Mixed:
+    """Mixed books of a smaller tree on the larger one: new histories are not memorized yet."""
+    pair = []
+    for side in (0, 1):
+        known = np.zeros(after.histories)
+        known[before.order] = x[side]
+        pair.append(known[after.order])
+    return pair[0], pair[1]
 
 
 def explain(grown: Contested, found: Equilibrium, longest: int) -> Contest:
@@ -109,7 +152,7 @@ def explain(grown: Contested, found: Equilibrium, longest: int) -> Contest:
     utility = found.payoff + costs[0] * found.expected_size[0] - costs[1] * found.expected_size[1]
     alone = (
         best_response(tree, costs, 1, nobody, memorizable=mask).gain,
-        1.0 - best_response(tree, costs, 2, nobody, memorizable=mask).gain,
+        -best_response(tree, costs, 2, nobody, memorizable=mask).gain,
     )
     play = play_entropy(tree, found.x)
     return Contest(

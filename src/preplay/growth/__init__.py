@@ -1,6 +1,6 @@
 """Growing trees in waves of batched questions: bounds, limits, checkpoints, progress."""
 
-from preplay.growth.contested import Contested, grow_contested
+from preplay.growth.contested import Contested, ContestedGrowth, grow_contested
 from preplay.growth.goals import Advantage, Goal, Grown, Lemma1, Limits, Pays, Progress
 from preplay.growth.onesided import grow
 from preplay.growth.stopping import NEVER, Stop, on_interrupt
@@ -9,6 +9,7 @@ __all__ = [
     "NEVER",
     "Advantage",
     "Contested",
+    "ContestedGrowth",
     "Goal",
     "Grown",
     "Lemma1",

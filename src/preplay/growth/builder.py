@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from pathlib import Path
 
@@ -52,12 +53,30 @@ class Builder:
         self.player.append(player)
         self.base.append(base)
         self.prep.append(prep)
-        self.value.append(np.nan)
+        self.value.append(math.nan)
         self.radius.append(0.0)
         self.first.append(0)
         self.count.append(0)
         self.stage.append(UNASKED)
         return len(self.parent) - 1
+
+    def add_children(
+        self, parent: int, actions: list[str], players: list[int], base: list[float], prep: list[float]
+    ) -> range:
+        """New histories side by side; their indices."""
+        names, first, n = self.names, len(self.parent), len(actions)
+        self.parent.extend([parent] * n)
+        self.action.extend([names.setdefault(action, len(names)) for action in actions])
+        self.player.extend(players)
+        self.base.extend(base)
+        self.prep.extend(prep)
+        self.value.extend([math.nan] * n)
+        self.radius.extend([0.0] * n)
+        self.first.extend([0] * n)
+        self.count.extend([0] * n)
+        self.stage.extend([UNASKED] * n)
+        self.first[parent], self.count[parent] = first, n
+        return range(first, first + n)
 
     def history(self, k: int) -> tuple[str, ...]:
         """The action names from the root to `k`."""

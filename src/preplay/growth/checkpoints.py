@@ -50,8 +50,8 @@ def _restore(front: Front[S], columns: dict[str, Any]) -> None:
     front.reach = array("d", columns["reach"].tolist())
     for questions, asked in zip(front.oracles, columns["asked"].tolist(), strict=True):
         questions.asked = asked
-    for _ in range(len(built)):
-        front.bounds.add(0.0, 0.0)
+    zeros = [0.0] * len(built)
+    front.bounds.add(zeros, zeros)
     for k in reversed(range(len(built))):
         _bound(front, k)
     front.opening = _opening(built, front.side)

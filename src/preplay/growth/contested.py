@@ -3,6 +3,9 @@
 A history matters to side i if `chance * in_i * max(in_j, out*_j) >= λ_i`: i has been on prep all the
 way, and the opponent has stopped where that makes the history likeliest. What matters to neither side
 is a leaf with its value; a mover to whom it does not matter has left his book for good.
+
+Of a small game all of W is grown. Of a large one only what the equilibrium turns on: `ContestedGrowth`
+starts from the root, and whoever solves the game on the present tree says which open leaves to expand.
 """
 
 from __future__ import annotations
@@ -11,11 +14,12 @@ import heapq
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S
@@ -26,6 +30,9 @@ from preplay.growth.stopping import NEVER, Stop
 from preplay.policy import Policy, check_distribution
 from preplay.tree import Bools, Tree
 from preplay.value import Evaluator
+
+TINY = 1e-300
+"""The cost that makes everything matter."""
 
 
 class Reaches(NamedTuple):
@@ -45,13 +52,23 @@ class Reaches(NamedTuple):
         """The largest probability of the history under any two books."""
         return self.chance * math.prod(map(max, zip(self.inside, self.outside, strict=True)))
 
+    def after(self, player: int, base: float, prep: float) -> Reaches:
+        """After an action that the mover's base and prep choose with these probabilities."""
+        if player == CHANCE:
+            return self._replace(chance=self.chance * base)
+        inside, outside = list(self.inside), list(self.outside)
+        outside[player - 1] = max(outside[player - 1], inside[player - 1]) * base
+        inside[player - 1] *= prep
+        return Reaches(self.chance, (inside[0], inside[1]), (outside[0], outside[1]))
+
 
 @dataclass(frozen=True, eq=False)
 class Contested:
-    """A grown W and how its growth ended."""
+    """A grown part of W and how its growth ended."""
 
     tree: Tree
-    memorizable: Bools  # [n] own histories that could pay for their mover
+    memorizable: Bools  # [n] expanded own histories that could pay for their mover
+    order: npt.NDArray[np.int64]  # [n] when each was met: the growth's own numbering
     ending: Ending
     histories: int
     questions: int
@@ -59,67 +76,113 @@ class Contested:
 
 
 @dataclass
-class _Growth(Generic[S]):
+class ContestedGrowth(Generic[S]):
+    """W under construction. A leaf is open while it is in W, has its value, and is not expanded."""
+
     game: Game[S]
     base: tuple[Policy[S], Policy[S]]
     prep: tuple[Policy[S], Policy[S]]
     value: Evaluator[S]
     costs: tuple[float, float]
-    limits: Limits
-    built: Builder = field(default_factory=Builder)
-    reaches: dict[int, Reaches] = field(default_factory=dict)
-    states: dict[int, S] = field(default_factory=dict)
-    memorizable: list[bool] = field(default_factory=list)
-    heap: list[tuple[float, int]] = field(default_factory=list)
-    window: deque[tuple[int, tuple[Questions[S, Any], ...]]] = field(default_factory=deque)
+    limits: Limits = field(default_factory=Limits)
+    lazy: bool = True
+    """Expand only what is asked for; else all of W, and values are asked at its leaves alone."""
+    stop: Stop = NEVER
+    progress: Callable[[Progress], None] | None = None
 
     def __post_init__(self) -> None:
-        self.ask_value: Questions[S, Any] = questions_to(self.value, "values")
-        self.ask_base = tuple(questions_to(policy, "distributions") for policy in self.base)
-        self.ask_prep = tuple(questions_to(policy, "distributions") for policy in self.prep)
+        self.ending: Ending = "complete"
+        self._built = Builder()
+        self._reaches: dict[int, Reaches] = {}
+        self._states: dict[int, S] = {}
+        self._memorizable: list[bool] = []
+        self._heap: list[tuple[float, int]] = []
+        self._window: deque[tuple[int, tuple[Questions[S, Any], ...]]] = deque()
+        self._ask_value: Questions[S, Any] = questions_to(self.value, "values")
+        self._ask_base = tuple(questions_to(policy, "distributions") for policy in self.base)
+        self._ask_prep = tuple(questions_to(policy, "distributions") for policy in self.prep)
+        self._start = self._told = time.monotonic()
+        root = self.game.root()
+        if self.game.player(root) == FINAL:
+            raise GameError("the game is over before it begins; expected at least one move")
+        self._enter(-1, "", root, 1.0, 1.0, Reaches(1.0, (1.0, 1.0), (1.0, 1.0)))
+        self._run()
 
-    def enter(self, parent: int, action: str, state: S, base: float, prep: float, reach: Reaches) -> None:
-        """Add a history: final, or expanded later, or a leaf that only needs its value."""
+    def expand(self, histories: Iterable[int]) -> None:
+        """Expand open leaves, given in the growth's own numbering, and value what comes up."""
+        for k in histories:
+            if self._built.stage[k] == VALUED:
+                heapq.heappush(self._heap, (-self._worth(self._reaches[k]), k))
+        self._run()
+
+    def grown(self) -> Contested:
+        """The tree so far; where a stop left values out they are unknown, 0.5 ± 0.5."""
+        built = self._built
+        stage = np.frombuffer(built.stage, dtype=np.int8)
+        for k in np.flatnonzero(stage == UNASKED).tolist():
+            built.value[k] = built.radius[k] = 0.5
+        expanded: Bools = np.equal(stage, EXPANDED)
+        opened: Bools = np.equal(stage, VALUED) | np.equal(stage, UNASKED)
+        order, _ = built.breadth_first(expanded)
+        return Contested(
+            tree=built.freeze(expanded, opened),
+            memorizable=(np.array(self._memorizable, dtype=np.bool_) & expanded)[order],
+            order=order,
+            ending=self.ending,
+            histories=len(built),
+            questions=sum(q.asked for q in (self._ask_value, *self._ask_base, *self._ask_prep)),
+            seconds=time.monotonic() - self._start,
+        )
+
+    def _worth(self, reach: Reaches) -> float:
+        """At least 1 inside W: the largest reach that counts, in costs."""
+        return max(reach.matters(side) / self.costs[side] for side in (0, 1))
+
+    def _enter(
+        self, parent: int, action: str, state: S, base: float, prep: float, reach: Reaches
+    ) -> None:
         player = self.game.player(state)
-        k = self.built.add(parent, action, player, base, prep)
-        worth = max(reach.matters(side) / self.costs[side] for side in (0, 1))
+        k = self._built.add(parent, action, player, base, prep)
         own = player in (1, 2)
-        self.memorizable.append(own and reach.matters(player - 1) >= self.costs[player - 1])
+        self._memorizable.append(own and reach.matters(player - 1) >= self.costs[player - 1])
         if player == FINAL:
             utility = self.game.utility(state)
             if not 0.0 <= utility <= 1.0:
-                where = f"history {list(self.built.history(k))}"
+                where = f"history {list(self._built.history(k))}"
                 raise GameError(f"{where}: utility {utility}; expected a number in [0, 1]")
-            self.built.value[k] = utility
-            self.built.stage[k] = CLOSED
+            self._built.value[k] = utility
+            self._built.stage[k] = CLOSED
         elif reach.most <= self.limits.negligible:
-            self.built.value[k] = self.built.radius[k] = 0.5
-            self.built.stage[k] = CLOSED
+            self._built.value[k] = self._built.radius[k] = 0.5
+            self._built.stage[k] = CLOSED
         else:
-            self.states[k] = state
-            self.reaches[k] = reach
-            self.built.stage[k] = UNASKED if worth >= 1.0 else VALUED
-            heapq.heappush(self.heap, (-worth, k))
+            self._states[k] = state
+            self._reaches[k] = reach
+            if not self.lazy and self._worth(reach) >= 1.0:
+                self._built.stage[k] = VALUED  # to be expanded at once; its value is never needed
+            heapq.heappush(self._heap, (-self._worth(reach), k))
 
-    def questions(self, k: int) -> tuple[Questions[S, Any], ...]:
-        """What must be asked at `k`: its value if it is a leaf, else the mover's policies."""
-        if self.built.stage[k] == VALUED:
-            return (self.ask_value,)
-        player = self.built.player[k]
+    def _questions(self, k: int) -> tuple[Questions[S, Any], ...]:
+        """What must be asked at `k`: its value, or the mover's policies."""
+        if self._built.stage[k] == UNASKED:
+            return (self._ask_value,)
+        player = self._built.player[k]
         if player == CHANCE:
             return ()
-        if self.memorizable[k]:
-            return self.ask_base[player - 1], self.ask_prep[player - 1]
-        return (self.ask_base[player - 1],)
+        if self._memorizable[k]:
+            return self._ask_base[player - 1], self._ask_prep[player - 1]
+        return (self._ask_base[player - 1],)
 
-    def apply(self, k: int, answers: list[Any]) -> None:
-        """Put the answers about `k` into the tree."""
-        state, reach = self.states.pop(k), self.reaches.pop(k)
-        if self.built.stage[k] == VALUED:
-            self.built.value[k], self.built.radius[k] = answers[0]
-            self.built.stage[k] = CLOSED
+    def _apply(self, k: int, answers: list[Any]) -> None:
+        if self._built.stage[k] == UNASKED:
+            self._built.value[k], self._built.radius[k] = answers[0]
+            inside = self._worth(self._reaches[k]) >= 1.0
+            self._built.stage[k] = VALUED if inside else CLOSED
+            if not inside:
+                del self._states[k], self._reaches[k]
             return
-        player = self.built.player[k]
+        state, reach = self._states.pop(k), self._reaches.pop(k)
+        player = self._built.player[k]
         if player == CHANCE:
             answers = [self.game.chance(state)]
         base: Distribution = answers[0]
@@ -128,70 +191,82 @@ class _Growth(Generic[S]):
             try:
                 check_distribution(distribution, "distribution")
             except GameError as error:
-                raise GameError(f"history {list(self.built.history(k))}: {error}") from None
+                raise GameError(f"history {list(self._built.history(k))}: {error}") from None
         actions = [a for a in dict.fromkeys((*prep, *base)) if prep.get(a, 0.0) + base.get(a, 0.0) > 0.0]
-        self.built.first[k] = len(self.built)
-        self.built.count[k] = len(actions)
-        self.built.stage[k] = EXPANDED
+        self._built.first[k] = len(self._built)
+        self._built.count[k] = len(actions)
+        self._built.stage[k] = EXPANDED
         for action in actions:
             p, q = base.get(action, 0.0), prep.get(action, 0.0)
-            after = self.after(reach, player, p, q if self.memorizable[k] else 0.0)
-            self.enter(k, action, self.game.next(state, action), p, q, after)
+            after = reach.after(player, p, q if self._memorizable[k] else 0.0)
+            self._enter(k, action, self.game.next(state, action), p, q, after)
 
-    def after(self, reach: Reaches, player: int, base: float, prep: float) -> Reaches:
-        """The reaches after an action that the mover's base and prep choose with these probabilities."""
-        if player == CHANCE:
-            return Reaches(reach.chance * base, reach.inside, reach.outside)
-        mover = player - 1
-        inside, outside = list(reach.inside), list(reach.outside)
-        outside[mover] = max(outside[mover], inside[mover]) * base
-        inside[mover] *= prep
-        return Reaches(reach.chance, (inside[0], inside[1]), (outside[0], outside[1]))
+    def _run(self) -> None:
+        """Answer everything on the heap, most important first, until a limit or a stop request."""
+        try:
+            while self.ending == "complete":
+                now = time.monotonic()
+                self.ending = self._limit(now)
+                while self._heap and len(self._window) < self.limits.window and self.ending == "complete":
+                    _, k = heapq.heappop(self._heap)
+                    questions = self._questions(k)
+                    for question in questions:
+                        question.submit(k, self._states[k])
+                    self._window.append((k, questions))
+                if not self._window:
+                    break
+                # What is under way when a limit is reached is still taken in: its values are needed.
+                k, questions = self._window[0]
+                with self.stop.interruptible():
+                    answers = [question.take(k) for question in questions]
+                self._window.popleft()
+                self._apply(k, answers)
+                if self.progress is not None and now - self._told >= 0.1:
+                    self._told = now
+                    self.progress(self._snapshot(now))
+        except KeyboardInterrupt:
+            self.ending = "interrupted"
+        if self.ending != "complete":
+            self._finish()
 
-    def fill(self) -> None:
-        while self.heap and len(self.window) < self.limits.window:
-            _, k = heapq.heappop(self.heap)
-            questions = self.questions(k)
-            for question in questions:
-                question.submit(k, self.states[k])
-            self.window.append((k, questions))
+    def _limit(self, now: float) -> Ending:
+        if self.stop.asked:
+            return "interrupted"
+        if self.limits.histories is not None and len(self._built) >= self.limits.histories:
+            return "histories"
+        if self.limits.seconds is not None and now - self._start >= self.limits.seconds:
+            return "seconds"
+        return "complete"
 
-    def step(self, stop: Stop) -> None:
-        k, questions = self.window[0]
-        with stop.interruptible():
-            answers = [question.take(k) for question in questions]
-        self.window.popleft()
-        self.apply(k, answers)
-
-    def close(self, stop: Stop) -> Bools:
-        """Value every history that was not expanded; those that might have been are open."""
-        for k, questions in self.window:
+    def _finish(self) -> None:
+        """A limit was reached: leave expansions undone, but value the leaves unless there is no time."""
+        for k, questions in self._window:
             for question in questions:
                 question.forget(k)
-        self.window.clear()
-        stage = np.frombuffer(self.built.stage, dtype=np.int8)
-        open: Bools = np.equal(stage, UNASKED)
-        rest = np.flatnonzero((stage == UNASKED) | (stage == VALUED)).tolist()
+        self._window.clear()
+        self._heap.clear()
+        stage = self._built.stage
+        rest = [k for k in self._states if math.isnan(self._built.value[k]) and stage[k] != EXPANDED]
         for low in range(0, len(rest), max(1, self.limits.window)):
+            if self.stop.asked:
+                break
             batch = rest[low : low + self.limits.window]
-            if stop.asked:  # no time: unknown values, honestly
-                for k in batch:
-                    self.built.value[k] = self.built.radius[k] = 0.5
-                continue
             try:
-                with stop.interruptible():
-                    values = self.value.values([self.states[k] for k in batch])
+                with self.stop.interruptible():
+                    values = self.value.values([self._states[k] for k in batch])
             except KeyboardInterrupt:
-                for k in batch:
-                    self.built.value[k] = self.built.radius[k] = 0.5
-                continue
+                break
             for k, value in zip(batch, values, strict=True):
-                self.built.value[k], self.built.radius[k] = value
-        return open
+                self._built.value[k], self._built.radius[k] = value
+                stage[k] = VALUED if self._worth(self._reaches[k]) >= 1.0 else CLOSED
+        for k in rest:
+            if math.isnan(self._built.value[k]):
+                self._built.value[k] = self._built.radius[k] = 0.5
 
-    @property
-    def asked(self) -> int:
-        return sum(q.asked for q in (self.ask_value, *self.ask_base, *self.ask_prep))
+    def _snapshot(self, now: float) -> Progress:
+        asked = sum(q.asked for q in (self._ask_value, *self._ask_base, *self._ask_prep))
+        waiting = len(self._heap) + len(self._window)
+        return Progress(len(self._built), waiting, math.nan, math.nan, now - self._start, asked)
 
 
 def grow_contested(
@@ -206,63 +281,13 @@ def grow_contested(
     stop: Stop = NEVER,
     progress: Callable[[Progress], None] | None = None,
 ) -> Contested:
-    """The public tree of the meta-game: all of W, most important histories first.
+    """The public tree of the meta-game with all of W, most important histories first.
 
     With `everything`, histories are expanded to the end of the game whatever they are worth; the value
     of the meta-game is the same, which the tests check.
     """
-    limits = limits or Limits()
-    start = told = time.monotonic()
-    growth = _Growth(game, base, prep, value, (0.0, 0.0) if everything else costs, limits)
-    if everything:
-        growth.costs = (1e-300, 1e-300)
-    root = game.root()
-    if game.player(root) == FINAL:
-        raise GameError("the game is over before it begins; expected at least one move")
-    growth.enter(-1, "", root, 1.0, 1.0, Reaches(1.0, (1.0, 1.0), (1.0, 1.0)))
-    ending: Ending = "complete"
-    try:
-        while True:
-            now = time.monotonic()
-            if stop.asked:
-                ending = "interrupted"
-            elif limits.histories is not None and len(growth.built) >= limits.histories:
-                ending = "histories"
-            elif limits.seconds is not None and now - start >= limits.seconds:
-                ending = "seconds"
-            if ending != "complete":
-                break
-            growth.fill()
-            if not growth.window:
-                break
-            growth.step(stop)
-            if progress is not None and now - told >= 0.1:
-                told = now
-                progress(_snapshot(growth, start))
-    except KeyboardInterrupt:
-        ending = "interrupted"
-    open = growth.close(stop)
-    stage = np.frombuffer(growth.built.stage, dtype=np.int8)
-    order, _ = growth.built.breadth_first(stage == EXPANDED)
-    memorizable = np.array(growth.memorizable, dtype=np.bool_) & (stage == EXPANDED)
-    if progress is not None:
-        progress(_snapshot(growth, start))
-    return Contested(
-        tree=growth.built.freeze(stage == EXPANDED, open),
-        memorizable=memorizable[order],
-        ending=ending,
-        histories=len(growth.built),
-        questions=growth.asked,
-        seconds=time.monotonic() - start,
+    prices = (TINY, TINY) if everything else costs
+    growth = ContestedGrowth(
+        game, base, prep, value, prices, limits or Limits(), lazy=False, stop=stop, progress=progress
     )
-
-
-def _snapshot(growth: _Growth[Any], start: float) -> Progress:
-    return Progress(
-        histories=len(growth.built),
-        waiting=len(growth.heap) + len(growth.window),
-        low=0.0,
-        up=1.0,
-        seconds=time.monotonic() - start,
-        questions=growth.asked,
-    )
+    return growth.grown()

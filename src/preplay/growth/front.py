@@ -6,6 +6,7 @@ import heapq
 import math
 from array import array
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
@@ -60,8 +61,9 @@ class Front(Generic[S]):
         player = self.game.player(state)
         if player == FINAL:
             raise GameError("the game is over before it begins; expected at least one move")
+        self.built.add(-1, "", player, 1.0, 1.0)
         self.opening.add(0)
-        self.enter(-1, "", state, player, 1.0, 1.0, 1.0, FIRST)
+        self.enter(range(1), [state], [1.0], FIRST)
         (value,) = self.value.values([state])
         self.ask_value.asked += 1
         if player == self.side:
@@ -70,39 +72,6 @@ class Front(Generic[S]):
         else:
             self.built.value[0], self.built.radius[0] = self.checked_value(0, value)
 
-    def enter(
-        self,
-        parent: int,
-        action: str,
-        state: S,
-        player: int,
-        base: float,
-        prep: float,
-        reach: float,
-        priority: float,
-    ) -> None:
-        """Add one history with its bounds; a question about it goes on the heap."""
-        k = self.built.add(parent, action, player, base, prep)
-        self.reach.append(reach)
-        if player == FINAL:
-            utility = self.game.utility(state)
-            if not 0.0 <= utility <= 1.0:
-                raise GameError(f"{self.where(k)}: utility {utility}; expected a number in [0, 1]")
-            self.built.value[k] = utility
-            self.built.stage[k] = CLOSED
-            mass = reach * (utility if self.side == 1 else 1.0 - utility)
-            self.bounds.add(mass, mass)
-        elif CHANCE <= player <= 2:
-            self.bounds.add(reach, 0.0)
-            if reach <= self.limits.negligible:
-                self.built.value[k] = self.built.radius[k] = 0.5
-                self.built.stage[k] = CLOSED
-            else:
-                self.states[k] = state
-                heapq.heappush(self.heap, (-priority, k))
-        else:
-            raise GameError(f"{self.where(k)}: player {player}; expected 1, 2, 0 (chance) or -1 (over)")
-
     def expand(self, k: int, distribution: Distribution) -> None:
         """Create the children of `k`; those without probability are left out."""
         try:
@@ -110,27 +79,60 @@ class Front(Generic[S]):
         except GameError as error:
             raise GameError(f"{self.where(k)}: {error}") from None
         state = self.states.pop(k)
-        game, built = self.game, self.built
-        mover, reach, first = built.player[k], self.reach[k], len(built)
+        mover, reach = self.built.player[k], self.reach[k]
         own = mover == self.side
+        actions = [action for action, p in distribution.items() if p > 0.0]
+        shares = [p for p in distribution.values() if p > 0.0]
+        states = self.after(k, state, actions)
+        players = [self.game.player(child) for child in states]
+        unknown = [math.nan] * len(shares)
+        base = unknown if own else shares
+        prep = shares if own or mover == CHANCE else unknown
+        children = self.built.add_children(k, actions, players, base, prep)
+        self.built.stage[k] = EXPANDED
         opening = not own and k in self.opening
-        for action, p in distribution.items():
-            if p > 0.0:
-                try:
-                    child = game.next(state, action)
-                except Exception as error:
-                    if action in game.actions(state):
-                        raise
-                    raise GameError(f"{self.where(k)}: action '{action}' does not exist there") from error
-                to = reach * p
-                base = math.nan if own else p
-                prep = p if own or mover == CHANCE else math.nan
-                self.enter(k, action, child, game.player(child), base, prep, to, FIRST if opening else to)
-        built.first[k], built.count[k] = first, len(built) - first
-        built.stage[k] = EXPANDED
         if opening:
-            self.opening.update(range(first, len(built)))
+            self.opening.update(children)
+        self.enter(children, states, [reach * p for p in shares], FIRST if opening else 0.0)
         self.bounds.going_on(k, self.goal.cost if own else 0.0)
+
+    def enter(self, histories: range, states: Sequence[S], reaches: list[float], priority: float) -> None:
+        """Bound new histories, and put questions about those that are not over on the heap."""
+        player, value, radius, stage = (
+            getattr(self.built, c) for c in ("player", "value", "radius", "stage")
+        )
+        up, low = reaches.copy(), [0.0] * len(reaches)
+        for j, (k, state, reach) in enumerate(zip(histories, states, reaches, strict=True)):
+            mover = player[k]
+            if mover == FINAL:
+                value[k] = self.checked_utility(k, self.game.utility(state))
+                stage[k] = CLOSED
+                up[j] = low[j] = reach * (value[k] if self.side == 1 else 1.0 - value[k])
+            elif reach <= self.limits.negligible:
+                value[k] = radius[k] = 0.5
+                stage[k] = CLOSED
+            elif CHANCE <= mover <= 2:
+                self.states[k] = state
+                heapq.heappush(self.heap, (-max(reach, priority), k))
+            else:
+                raise GameError(
+                    f"{self.where(k)}: player {mover}; expected 1, 2, 0 (chance) or -1 (over)"
+                )
+        self.reach.extend(reaches)
+        self.bounds.add(up, low)
+
+    def after(self, k: int, state: S, actions: Sequence[str]) -> list[S]:
+        """The states after each action from `state`, which is that of `k`."""
+        try:
+            return [self.game.next(state, action) for action in actions]
+        except Exception as error:
+            known = self.game.actions(state)
+            for action in actions:
+                if action not in known:
+                    raise GameError(
+                        f"{self.where(k)}: action '{action}'; expected one of {', '.join(known)}"
+                    ) from error
+            raise
 
     def valued(self, k: int, value: Value) -> None:
         """An own history got its value: a leaf if expanding cannot pay, else a candidate."""
@@ -163,6 +165,12 @@ class Front(Generic[S]):
                 "expected a mean in [0, 1] and a radius of at least 0"
             )
         return mean, radius
+
+    def checked_utility(self, k: int, utility: float) -> float:
+        """A game's answer, if it makes sense."""
+        if not 0.0 <= utility <= 1.0:
+            raise GameError(f"{self.where(k)}: utility {utility}; expected a number in [0, 1]")
+        return utility
 
     def where(self, k: int) -> str:
         """What to call `k` in a message."""

@@ -30,14 +30,13 @@ class Intervals:
         self.on_up = array("d")  # the most that the children may earn together, less the cost
         self.on_low = array("d")
 
-    def add(self, up: float, low: float) -> None:
-        """Bounds of a new history."""
-        self.up.append(up)
-        self.low.append(low)
-        self.stop_up.append(-math.inf)
-        self.stop_low.append(-math.inf)
-        self.on_up.append(-math.inf)
-        self.on_low.append(-math.inf)
+    def add(self, up: list[float], low: list[float]) -> None:
+        """Bounds of new histories."""
+        self.up.extend(up)
+        self.low.extend(low)
+        nothing = [-math.inf] * len(up)
+        for column in (self.stop_up, self.stop_low, self.on_up, self.on_low):
+            column.extend(nothing)
 
     def stopping(self, k: int, up: float, low: float, hope: float) -> None:
         """An own history got its value; going on from it may earn up to `hope`."""

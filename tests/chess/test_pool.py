@@ -74,6 +74,7 @@ def test_one_worker_and_two_give_the_same() -> None:
         assert stats.failures == 0
         assert len(stats.busy) == workers
         assert 0 <= stats.all_busy <= stats.wall
+        assert stats.all_busy <= min(stats.busy) + 1e-3
         assert stats.all_busy == pytest.approx(stats.busy[0], rel=0.1) or workers > 1
         assert 0 < stats.busy_share <= 1
     assert answers[0] == answers[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Iterable, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, Future, wait
 from dataclasses import dataclass
 
 from preplay.chess.analysis import Analysis, Request
@@ -62,6 +62,7 @@ class Analyst:
         waiting = [request for request in different if request not in answers]
         try:
             futures = [self._submit(request, WANTED) for request in waiting]
+            wait(futures, return_when=FIRST_EXCEPTION)  # wakes this thread once, not for every answer
             for request, future in zip(waiting, futures, strict=True):
                 answers[request] = future.result()
         except CancelledError as error:

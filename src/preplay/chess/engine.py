@@ -233,7 +233,7 @@ class Engine:
         output = bytearray(b"\n")
         searched = 0
         while True:
-            chunk = read(65536)
+            chunk = read(8192)
             if not chunk:
                 raise EngineError(self._last_words())
             output += chunk

@@ -117,6 +117,7 @@ class EnginePool:
         self._searches = 0
         self._failures = 0
         self._busy = [0.0] * self.workers
+        self._since = [0.0] * self.workers  # when the running search began, else 0
         self._running = 0
         self._all_busy = 0.0
         self._full_since = 0.0
@@ -174,11 +175,13 @@ class EnginePool:
         """What has been done since the pool was opened."""
         with self._lock:
             now = time.perf_counter()
+            busy = tuple(
+                done + (now - since if since else 0.0)
+                for done, since in zip(self._busy, self._since, strict=True)
+            )
             running = now - self._full_since if self._running == self.workers else 0.0
             wall = now - self._opened
-            return PoolStats(
-                self._searches, self._failures, tuple(self._busy), self._all_busy + running, wall
-            )
+            return PoolStats(self._searches, self._failures, busy, self._all_busy + running, wall)
 
     def close(self) -> None:
         """Cancel what is queued and end all engines at once."""
@@ -205,28 +208,27 @@ class EnginePool:
         job: _Job | None = None
         engine: Engine | None = None
         while job := job or self._next(wait=True):
-            engine = engine or self._begin(job, engines)
+            engine = engine or self._begin(worker, job, engines)
             if engine is None:
                 job = None
                 continue
-            began = time.perf_counter()
             try:
                 output, seconds = engine.finish()
             except EngineError as error:
-                self._stopped(worker, began)
+                self._stopped(worker)
                 self._drop(engine, engines)
                 self._failed(job, error)
                 job = engine = None
                 continue
-            self._stopped(worker, began)
+            self._stopped(worker)
             following, ahead = self._next(wait=False), None
             if following and following.request.engine in engines:
-                ahead = self._begin(following, engines)
+                ahead = self._begin(worker, following, engines)
                 following = following if ahead else None
             if not self._deliver(job, output, seconds):
                 self._drop(engine, engines)
                 if ahead is engine:  # begin the next search again, on a fresh engine
-                    self._stopped(worker, time.perf_counter())
+                    self._stopped(worker)
                     ahead = None
             job, engine = following, ahead
         for engine in engines.values():
@@ -244,7 +246,7 @@ class EnginePool:
                     return None
                 self._lock.wait()
 
-    def _begin(self, job: _Job, engines: dict[EngineSpec, Engine]) -> Engine | None:
+    def _begin(self, worker: int, job: _Job, engines: dict[EngineSpec, Engine]) -> Engine | None:
         """The engine that now searches for `job`, or None after a failure that has been dealt with."""
         spec = job.request.engine
         try:
@@ -258,15 +260,17 @@ class EnginePool:
             self._failed(job, error)
             return None
         with self._lock:
+            now = self._since[worker] = time.perf_counter()
             self._running += 1
             if self._running == self.workers:
-                self._full_since = time.perf_counter()
+                self._full_since = now
         return engine
 
-    def _stopped(self, worker: int, began: float) -> None:
+    def _stopped(self, worker: int) -> None:
         with self._lock:
             now = time.perf_counter()
-            self._busy[worker] += now - began
+            self._busy[worker] += now - self._since[worker]
+            self._since[worker] = 0.0
             if self._running == self.workers:
                 self._all_busy += now - self._full_since
             self._running -= 1

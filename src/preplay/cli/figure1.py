@@ -64,6 +64,7 @@ def figure1(
         raise InputError(f"matchup '{spec}' is not chess; use `preplay sweep` for other games")
     values = numbers(randomness) if randomness else experiment.QUICK if quick else experiment.FULL
     price = cost if cost is not None else 1e-3 if quick else 1e-4
+    config["cost"] = price
     published = experiment.read_reference(overlay) if overlay else []
     tasks = experiment.tasks(name, config, values, sides, price, store, Limits())
     identity = {"matchup": config, "randomness": list(values), "sides": list(sides), "cost": price}

@@ -52,6 +52,8 @@ class Point:
     searches: int
     seconds: float
     ending: str
+    engines: str = ""
+    """Which engines answered."""
 
     @property
     def gain(self) -> float:
@@ -108,6 +110,7 @@ def run_task(task: Task) -> Point:
             searches=matchup.searches(),
             seconds=grown.seconds,
             ending=grown.ending,
+            engines=", ".join(sorted(set(matchup.versions.values()))),
         )
 
 

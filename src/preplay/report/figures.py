@@ -91,9 +91,9 @@ def plot_figure1(
         size = axis.twinx()
         size.plot(r, [p.size for p in points], color=ORANGE, linewidth=1.1, marker="s", markersize=3)
         size.set_ylabel("|S|", color=ORANGE, rotation=0, labelpad=12)
-        size.set_ylim(bottom=0)
-        size.spines["top"].set_visible(False)
         theirs = [p for p in published if p.side == side]
+        size.set_ylim(0, 1.08 * max(1, *(p.size for p in points), *(p.size for p in theirs)))
+        size.spines["top"].set_visible(False)
         if theirs:
             at = np.log10([p.randomness for p in theirs])
             axis.plot(
@@ -107,7 +107,7 @@ def plot_figure1(
     ]
     if published:
         handles.append(Line2D([], [], color=GREY, linestyle=":", label="published"))
-    axes[0].legend(handles=handles, fontsize=8, loc="best", frameon=False)
+    figure.legend(handles=handles, fontsize=8.5, loc="outside lower center", ncols=3, frameon=False)
     figure.suptitle(
         f"What preparation is worth against a randomizing opponent (cost {cost:g})", fontsize=11
     )

@@ -1,0 +1,161 @@
+"""Preparing with real Stockfish: the same answer every time, and nothing computed twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from preplay.chess.discovery import find_engine
+from preplay.errors import EngineError, InputError
+from preplay.growth import Limits
+from preplay.matchup import open_matchup
+from preplay.prepare import book_of, prepare
+
+try:
+    find_engine()
+except EngineError:
+    pytest.skip("no Stockfish on this machine", allow_module_level=True)
+
+SMALL = (
+    "white.nodes=300",
+    "black.nodes=300",
+    "prep.nodes=1500",
+    "black.randomness=5",
+    "white.randomness=5",
+)
+
+
+def command(store: Path, *more: str) -> list[str]:
+    sets = [part for change in SMALL for part in ("--set", change)]
+    return [sys.executable, "-c", "from preplay.cli import main; main()", "prepare", "chess", *sets,
+            "--side", "white", "--cost", "0.004", "--store", str(store), "--json", *more]  # fmt: skip
+
+
+def run(store: Path, *more: str) -> dict[str, object]:
+    done = subprocess.run(command(store, *more), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def one_worker(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    return run(tmp_path_factory.mktemp("one") / "s.sqlite", "--workers", "1")
+
+
+def test_a_book_that_gains(one_worker: dict[str, object]) -> None:
+    assert one_worker["side"] == "white"
+    assert one_worker["value"] > one_worker["baseline"]  # type: ignore[operator]
+    assert one_worker["net"] == pytest.approx(one_worker["upper"], abs=1e-6)
+    book = one_worker["book"]
+    assert isinstance(book, list)
+    assert len(book) == one_worker["size"] > 3
+    assert book[0]["history"] == []
+    assert all(len(entry["moves"]) == 1 for entry in book)
+
+
+def test_two_workers_give_the_same_book_byte_for_byte(
+    one_worker: dict[str, object], tmp_path: Path
+) -> None:
+    assert json.dumps(run(tmp_path / "s.sqlite", "--workers", "2")) == json.dumps(one_worker)
+
+
+def test_killed_half_way_and_resumed_it_is_the_same_book(
+    one_worker: dict[str, object], tmp_path: Path
+) -> None:
+    store, save = tmp_path / "s.sqlite", tmp_path / "run"
+    process = subprocess.Popen(
+        command(store, "--save", str(save), "--workers", "1"),
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 60
+    while not store.exists() or store.stat().st_size + _wal(store) < 40_000:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    again = run(store, "--save", str(save), "--workers", "2")
+    assert again["book"] == one_worker["book"]
+    assert again["net"] == one_worker["net"]
+    assert run(store, "--save", str(save))["book"] == one_worker["book"]
+
+
+def _wal(store: Path) -> int:
+    wal = store.with_name(store.name + "-wal")
+    return wal.stat().st_size if wal.exists() else 0
+
+
+def test_what_is_stored_is_not_searched_again(tmp_path: Path) -> None:
+    store = tmp_path / "s.sqlite"
+    with open_matchup("chess", SMALL, store=store) as matchup:
+        first = prepare(matchup, 1, 0.02)
+        assert matchup.searches() > 10
+        assert len(book_of(matchup, first).entries) == first.response.size
+    with open_matchup("chess", SMALL, store=store) as matchup:
+        again = prepare(matchup, 1, 0.02)
+        assert matchup.searches() == 0
+        assert again.response.net == first.response.net
+    changed = (*SMALL, "value.model=logistic")
+    with open_matchup("chess", changed, store=store) as matchup:
+        prepare(matchup, 1, 0.05)  # another value model: only positions not met before are searched
+        assert matchup.searches() < 10
+
+
+def test_prep_and_value_share_one_search_and_opponents_are_not_valued(tmp_path: Path) -> None:
+    with open_matchup("chess", SMALL, store=tmp_path / "s.sqlite") as matchup:
+        done = prepare(matchup, 1, 0.02)
+        tree = done.tree
+        own = int((tree.player == 1).sum())
+        asked_about_black = done.grown.questions - done.grown.values
+        assert matchup.searches() <= done.grown.values + asked_about_black
+        assert own <= done.grown.values
+        assert bool((tree.value[(tree.player == 2)] != tree.value[(tree.player == 2)]).all())  # NaN
+
+
+def test_a_budget_alone_finds_its_price(tmp_path: Path) -> None:
+    with open_matchup("chess", SMALL, store=tmp_path / "s.sqlite") as matchup:
+        best = prepare(matchup, 1, None, 4, Limits()).response
+        assert 0 < best.size <= 4
+        assert best.value <= best.upper <= best.value + 0.1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (("black.randomnes=10",), "did you mean 'randomness'"),
+        (("white.engine=no-such-engine",), "no-such-engine"),
+        (("prep.nodes=0",), "prep.nodes = 0"),
+        (("start.fen=nonsense",), "expected a FEN"),
+        (("value.model=guess",), "value.model"),
+        (("black.randomness=-1",), "black.randomness = -1"),
+        (("white.options.Skil=3",), "Skil"),
+        (("colour=1",), "unknown key 'colour'"),
+    ],
+)
+def test_mistakes_get_one_clear_line(changes: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    with (
+        pytest.raises((InputError, EngineError), match=message) as error,
+        open_matchup("chess", changes, store=tmp_path / "s.sqlite") as matchup,
+    ):
+        prepare(matchup, 1, 0.1)
+    assert "\n" not in str(error.value)
+
+
+def test_other_starts_and_chess960(tmp_path: Path) -> None:
+    changes = (*SMALL, 'start.moves=["e4", "c5"]')
+    with open_matchup("chess", changes, store=tmp_path / "s.sqlite") as matchup:
+        book = book_of(matchup, prepare(matchup, 1, 0.05))
+        assert book.start.startswith("rnbqkbnr/pp1ppppp/8/2p5/4P3")
+        assert matchup.write_line(("g1f3",)) == "2. Nf3"
+    fen = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"
+    changes = (*SMALL, f"start.fen={fen}", "chess960=true")
+    with open_matchup("chess", changes, store=tmp_path / "s.sqlite") as matchup:
+        assert prepare(matchup, 2, 0.05).response.upper > 0.0

@@ -30,11 +30,20 @@ format: setup
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+# White against a Stockfish that chooses among its two best moves; on two cores under two minutes.
 demo: setup
-	$(BIN)/preplay prepare synthetic --side 1 --cost 0.0005
+	@scripts/system-packages stockfish
+	$(BIN)/preplay prepare chess --side white --cost 1e-3 --set black.randomness=10 --seconds 120 \
+		--save runs/demo --lines 12
+	$(BIN)/preplay export runs/demo --polyglot runs/demo/book.bin --pgn runs/demo/book.pgn
+	$(BIN)/preplay report runs/demo -o runs/demo/report.html
 
 bench: setup
 	$(BIN)/python bench/core.py
+	$(BIN)/python bench/rollouts.py
+	$(BIN)/python bench/equilibrium.py
+	$(BIN)/python bench/engine_pool.py
+	$(BIN)/python bench/chess_prepare.py
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -101,7 +101,9 @@ def _sharpened(
     sharper = sharpen(matchup.game, grown.tree, side, cost, rollouts, epsilon, stop=stop)
     grown = replace(grown, tree=sharper.tree)
     best = response.best_book(sharper.tree, side, cost, budget)
-    return grown, replace(best, upper=min(best.upper, sharper.upper)) if budget is None else best
+    if budget is None:  # the decision stage knows the book as a whole better than history by history
+        best = replace(best, upper=sharper.upper, error=max(0.0, best.net - sharper.lower))
+    return grown, best
 
 
 def _by_price(

@@ -66,7 +66,8 @@ class Exact(Generic[S]):
             if key in known:
                 continue
             if parts is not None:
-                known[key] = sum(p * known[child] for p, child in parts)
+                mean = sum(p * known[child] for p, child in parts)
+                known[key] = min(1.0, max(0.0, mean))  # rounding may leave the interval
                 continue
             player = game.player(state)
             if player == FINAL:

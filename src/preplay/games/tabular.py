@@ -161,7 +161,8 @@ def parse(data: Any) -> TabularGame:
         elif node.player == FINAL:
             node.value = node.utility
         else:
-            node.value = sum(p * node.children[a].value for a, p in node.base.items())
+            mean = sum(p * node.children[a].value for a, p in node.base.items())
+            node.value = min(1.0, max(0.0, mean))  # rounding may leave the interval
     return TabularGame(root, longest, widest, len(order))
 
 

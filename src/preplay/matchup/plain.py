@@ -18,6 +18,8 @@ from preplay.policy import Policy, Uniform
 from preplay.value import Evaluator, Exact
 
 Cost = Field(default=None, gt=0.0)
+LEAST_COST = 1e-6
+"""Bounds the histories that share a δ where no cost is set."""
 
 
 class Tabular(Settings):
@@ -195,6 +197,7 @@ def _value(
         samples = value.samples or theorem3_samples(
             value.epsilon, value.delta, settings.cost or 1.0, game.longest, game.widest
         )
-        return Rollouts(game, sampler, samples, value.delta), None
+        histories = game.widest**2 * (game.longest + 1) / (settings.cost or LEAST_COST)  # |W|, Theorem 3
+        return Rollouts(game, sampler, samples, value.delta / histories), None
     adaptive = AdaptiveRollouts(game, sampler, value.delta)
     return adaptive, (adaptive, value.epsilon)

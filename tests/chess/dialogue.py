@@ -72,6 +72,11 @@ class Dialogue:
         """The move that answers `lines`."""
         return self.ask(*lines)[-1].split()[1]
 
+    def ready(self) -> None:
+        """Wait until all that was said before is served."""
+        self.send("isready")
+        self.until("readyok")
+
     def silence(self, seconds: float = 0.15) -> list[str]:
         """What is said for a while, which must be no bestmove."""
         lines: list[str] = []

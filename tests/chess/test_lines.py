@@ -28,7 +28,7 @@ from preplay.chess.lines import (
 from preplay.errors import InputError
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(books())
 def test_walk_visits_every_entry_on_its_board(book: Book) -> None:
     places = list(walk(book, notate=True))
@@ -45,7 +45,7 @@ def test_walk_visits_every_entry_on_its_board(book: Book) -> None:
         assert [p for _, p in place.moves] == sorted((p for _, p in place.moves), reverse=True)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(books())
 def test_position_key_is_equality_of_positions(book: Book) -> None:
     boards = [place.board for place in walk(book)]
@@ -101,7 +101,7 @@ def test_learning_order_of_a_blacks_book_has_several_roots() -> None:
     assert names == ["e2e4", "e2e4 e7e5 g1f3", "d2d4"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(books())
 def test_csv_has_a_row_per_entry_and_ends_at_the_books_value(book: Book) -> None:
     rows = list(csv.DictReader(io.StringIO(csv_text(book))))
@@ -136,7 +136,7 @@ def test_csv_in_a_given_order() -> None:
     assert full_order(book, None) == learning_order(book)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(books())
 def test_epd_has_a_line_per_position_that_python_chess_reads(book: Book) -> None:
     lines = epd_text(book).splitlines()

@@ -56,7 +56,7 @@ def own_moves(book: Book) -> dict[History, tuple[Entry, float]]:
     return found
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(books())
 def test_the_tree_reads_back_as_the_book(book: Book) -> None:
     (game,) = games(pgn_tree(book))
@@ -93,7 +93,7 @@ def test_variations_come_by_probability(book: Book) -> None:
     check(game, game.board(), ())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(books())
 def test_lines_to_learn_show_every_move_and_begin_with_the_next_in_order(book: Book) -> None:
     order = learning_order(book)

@@ -52,7 +52,7 @@ def expected_weights(book: Book) -> dict[tuple[int, str], float]:
     return {(key, name): part / reach[key] for (key, name), part in parts.items()}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(books())
 def test_python_chess_reads_back_every_position_and_move(
     tmp_path_factory: pytest.TempPathFactory, book: Book
@@ -74,7 +74,7 @@ def test_python_chess_reads_back_every_position_and_move(
         assert weight == max(1, round(65535 * expected[key])) or abs(weight - 65535 * expected[key]) < 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(books())
 def test_own_reader_agrees_with_python_chess(
     tmp_path_factory: pytest.TempPathFactory, book: Book

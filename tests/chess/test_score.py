@@ -51,6 +51,7 @@ def test_score_and_elo_by_hand() -> None:
     assert difference.high == pytest.approx(elo(points.high))
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 500), st.integers(0, 500))
 def test_without_draws_the_interval_is_wilsons(games: int, wins: int) -> None:
     wins = min(wins, games)
@@ -59,6 +60,7 @@ def test_without_draws_the_interval_is_wilsons(games: int, wins: int) -> None:
     assert (points.low, points.high) == pytest.approx((wilson.low, wilson.high), abs=1e-6)
 
 
+@settings(max_examples=60, deadline=None)
 @given(tallies)
 def test_the_interval_holds_the_mean_and_stays_a_utility(tally: Tally) -> None:
     points = score(tally)

@@ -187,8 +187,10 @@ def centipawns(value: float) -> int:
 
 
 def open_book(path: str) -> Lookup:
-    """The book in a file: Polyglot if it is named `.bin`, else `preplay-book/1`."""
+    """The book in a file: Polyglot if it is named `.bin`, else `preplay-book/1`, also in a run."""
     file = pathlib.Path(path)
+    if file.is_dir():
+        file /= "book.json"
     if file.suffix == ".bin":
         return PolyglotLookup(file.name, read_polyglot(file))
     return book_lookup(load(file), file.name)

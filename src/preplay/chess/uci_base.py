@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import shutil
 import subprocess
 import threading
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, NamedTuple
 
+from preplay.chess.discovery import find_engine
 from preplay.chess.uci_options import option_default
 from preplay.errors import EngineError
 
@@ -69,7 +69,7 @@ class Base:
         self.command = command
         try:
             self._process = subprocess.Popen(
-                find_engine(command),
+                engine_command(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -106,7 +106,7 @@ class Base:
         self.given[key] = line
         self.send(line)
 
-    def exit_code(self, patience: float = FAREWELL) -> int | None:
+    def exit_code(self, patience: float = 1.0) -> int | None:
         """How the process ended; None while it runs."""
         try:
             return self._process.wait(patience)
@@ -118,7 +118,7 @@ class Base:
         self.send("quit")
         with contextlib.suppress(OSError):
             self._stdin.close()
-        if self.exit_code() is None:
+        if self.exit_code(FAREWELL) is None:
             self._process.kill()
             self._process.wait()
         self._reader.join(FAREWELL)
@@ -154,26 +154,17 @@ class Base:
             self.identity[words[1]] = words[2]
 
 
-def find_engine(command: str) -> list[str]:
-    """The words of an engine's command line: a program's path, perhaps with spaces, or with arguments.
-
-    A bare name is looked up in PATH, `stockfish` first in STOCKFISH_EXECUTABLE and at last where
-    Debian keeps it.
-    """
+def engine_command(command: str) -> list[str]:
+    """The words of a command line: a program's path, perhaps with spaces, or a program and arguments."""
     if os.sep in command and Path(command).is_file():
-        return [command]
+        return [find_engine(command)]
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise EngineError(f"base engine '{command}': {error}") from None
     if not words:
         raise EngineError("no base engine given; expected the path or name of a UCI engine")
-    program = words[0]
-    if program == "stockfish":
-        program = (
-            os.environ.get("STOCKFISH_EXECUTABLE") or shutil.which(program) or "/usr/games/stockfish"
-        )
-    return [program, *words[1:]]
+    return [find_engine(words[0]), *words[1:]]
 
 
 def forward(stream: IO[bytes] | IO[str], put: Callable[[str | None], object]) -> threading.Thread:

@@ -187,11 +187,11 @@ class Session:
             self._multipv = int(value) if value and value.isdigit() else 1
             return  # the base engine is told when a search begins
         if key == "uci_analysemode":
-            self._analyse = value == "true"
+            self._analyse = (value or "").lower() == "true"
             if key not in self._base.options:
                 return
         elif key == "uci_chess960":
-            self._tracker.switch(value == "true")
+            self._tracker.switch((value or "").lower() == "true")
         if value is None:
             self._base.send(line)  # a button
         else:

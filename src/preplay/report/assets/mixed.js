@@ -1,0 +1,121 @@
+// Both sides prepare: two mixed books on one tree, seen from either side.
+
+function makeMixed(data) {
+  const tree = decodeTree(data.tree);
+  const { x, prep } = data.tree;
+  const view = {
+    ...tree,
+    data,
+    side: '1',
+    own: (k) => view.player[k] === view.side,
+    held: (k) => (x[k] ?? 0),
+    // The book's own move out of a position: what was studied.
+    studied(k) {
+      let best = -1;
+      for (const c of tree.children(k)) if ((prep[c - 1] ?? 0) > (best < 0 ? 0 : prep[best - 1])) best = c;
+      return best;
+    },
+    mine: (k) => k > 0 && view.own(tree.parent[k]) && view.held(tree.parent[k]) > 0 && (prep[k - 1] ?? 0) > 0.5,
+    dim: (k) => tree.reach[k] < 1e-9,
+    ending: (k) => (tree.leaf(k) ? (tree.player[k] === 'f' ? 'game over' : 'books end') : ''),
+    main(k) {
+      let best = -1;
+      for (const c of tree.children(k)) if (best < 0 || tree.p[c] > tree.p[best]) best = c;
+      return best;
+    },
+    value: (k) => (view.side === '1' ? data.tree.value[k] : 1 - data.tree.value[k]),
+  };
+  return view;
+}
+
+function mixedCard(app, k) {
+  const { view, data, numbers } = app;
+  const me = data.sides[Number(view.side) - 1];
+  const mover = data.sides[Number(view.player[k]) - 1];
+  const met = ['Met in', often(view.reach[k]), view.reach[k] < 0.995 ? `(${percent(view.reach[k])})` : ''];
+  const worth = [`Expected score of ${me}`, percent(view.value(k))];
+  if (view.leaf(k)) {
+    return [h('p', { class: 'verdict' }, view.player[k] === 'f' ? 'The game is over' : 'Both books end here'),
+      view.player[k] === 'f' ? null : h('p', {}, 'From here on both sides play as at the board.'), factList([met, worth])];
+  }
+  if (view.player[k] === 'c') return [h('p', { class: 'label' }, 'Chance decides'), moveRows(app, byShare(view, k), () => '', 'theirs'), factList([met, worth])];
+  const held = view.held(k);
+  const best = view.studied(k);
+  const moves = byShare(view, k);
+  return [
+    h('p', { class: 'label' }, view.own(k) ? `${me} to move` : `${mover} answers`),
+    h('p', { class: 'held' }, held > 0
+      ? [`In ${mover}’s book `, h('strong', {}, percent(held)), ' of the time', best >= 0 && held > 0 ? [', to play ', h('strong', {}, numbers.prefix(view.depth[best], true) + view.say(best))] : '', '.']
+      : `Not in ${mover}’s book: played as at the board.`),
+    h('p', { class: 'label' }, 'Moves in equilibrium'),
+    moveRows(app, moves, (c) => (c === best && held > 0 ? h('span', { class: 'pill' }, 'book') : ''), view.own(k) ? 'mine' : 'theirs'),
+    factList([met, worth]),
+  ];
+}
+
+// Every history that a side's book holds, the likeliest first.
+function mixedTable(app) {
+  const body = h('tbody');
+  const more = h('button', { type: 'button', class: 'plain more', click: () => draw(200) });
+  const caption = h('caption');
+  let rows = [];
+  let drawn = 0;
+  function draw(count) {
+    const { view, numbers } = app;
+    for (const k of rows.slice(drawn, drawn + count)) {
+      const best = view.studied(k);
+      body.append(h('tr', {}, h('td', {}, h('button', { type: 'button', class: 'move', click: () => app.go(k) }, numbers.line(view, view.path(k)) || 'Start')),
+        h('td', {}, best < 0 ? '' : view.say(best)), h('td', { class: 'number' }, percent(view.held(k))), h('td', { class: 'number' }, often(view.reach[k]))));
+    }
+    drawn = Math.min(rows.length, drawn + count);
+    more.hidden = drawn >= rows.length;
+    more.textContent = `Show more (${rows.length - drawn} left)`;
+  }
+  return {
+    element: h('div', { class: 'scroll' }, h('table', {}, caption, h('thead', {}, h('tr', {}, ['After', 'Play', 'Learned', 'Met in'].map((name, k) => h('th', { scope: 'col', class: k > 1 ? 'number' : null }, name)))), body), more),
+    refresh() {
+      const { view, data } = app;
+      rows = Array.from({ length: view.n }, (_, k) => k).filter((k) => view.own(k) && view.held(k) > 1e-6)
+        .sort((a, b) => view.held(b) - view.held(a) || view.depth[a] - view.depth[b]);
+      caption.textContent = `${data.sides[Number(view.side) - 1]}’s book: ${plural(rows.length, 'position')}, each learned with the probability given`;
+      body.replaceChildren();
+      drawn = 0;
+      draw(100);
+    },
+  };
+}
+
+function gapChart(data) {
+  if (data.trace.length < 2) return h('p', { class: 'aside' }, 'The run kept no trace of its gap.');
+  const holder = h('div');
+  const select = h('select', { id: 'gap-x', change: draw }, h('option', { value: '0' }, 'iterations'), h('option', { value: '1' }, 'seconds'));
+  function draw() {
+    const by = Number(select.value);
+    const rows = data.trace.filter((row) => row[by] > 0 && row[2] > 0);
+    const chart = makeChart({
+      label: `Certified gap against ${by ? 'seconds' : 'iterations'}, both logarithmic`,
+      series: [{ name: 'gap', tone: 'tone-a', points: rows.map((row) => ({ x: row[by], y: row[2] })) }],
+      x: { label: by ? 'seconds' : 'iterations', log: true },
+      left: { label: 'certified gap', log: true, format: (v) => power(v, 0) },
+      height: 300,
+      tip: (j) => [`gap ${power(rows[j][2])}`, plural(rows[j][0], 'iteration'), `${compact(rows[j][1])} s`],
+      xs: rows.map((row) => row[by]),
+    });
+    holder.replaceChildren(chart.element);
+  }
+  draw();
+  return h('div', {}, h('p', { class: 'aside' }, 'The gap is measured by exact best responses: neither side can gain more than this by any other book.'),
+    h('label', { for: 'gap-x' }, 'Against ', select), holder);
+}
+
+function mixedTop(data) {
+  const { worth } = data;
+  const [one, two] = data.sides;
+  const spent = worth.costs ? ` (cost ${worth.costs.map(compact).join(' and ')} a position)` : '';
+  makeTop(data, 'Both sides prepare', `${data.game}. ${one}: ${data.players[0]}. ${two}: ${data.players[1]}.`, [
+    tile(`${one}’s score, net of memory`, percent(worth.value, 2), `${percent(worth.baseline, 2)} when nobody prepares`),
+    tile('Certified', worth.gap < 1e-12 ? 'exact' : `gap ${power(worth.gap)}`, `between ${percent(worth.lower, 2)} and ${percent(worth.upper, 2)}`),
+    tile(`${one} learns`, compact(Number(worth.sizes[0].toFixed(1))), 'positions on average'),
+    tile(`${two} learns`, compact(Number(worth.sizes[1].toFixed(1))), 'positions on average'),
+  ], [h('p', { class: 'aside' }, `An equilibrium in mixed books${spent}: each side learns positions with the probabilities shown, and neither gains by learning others. Found by ${worth.method} in ${plural(worth.iterations ?? 0, 'iteration')}, ${compact(Number((worth.seconds ?? 0).toFixed(2)))} s.`)]);
+}

@@ -1,0 +1,112 @@
+// Numbers as players say them.
+
+function percent(share, digits = 1) {
+  if (share > 0 && share < 0.0005) return '<0.1%';
+  return `${(100 * share).toFixed(share >= 0.9995 || share === 0 ? 0 : digits)}%`;
+}
+
+// A share of a point as points in a hundred games, with its sign if asked.
+function points(gain, signed = true) {
+  const hundred = 100 * gain;
+  const size = Math.abs(hundred);
+  const digits = size >= 9.95 ? 1 : size >= 0.095 || size === 0 ? 2 : Math.min(7, 1 - Math.floor(Math.log10(size)));
+  const text = size.toFixed(digits);
+  if (!signed) return text;
+  return `${hundred < 0 ? '−' : '+'}${text}`;
+}
+
+// How often: "every game", "3 in 4 games", "1 in 120 games".
+function often(reach) {
+  if (!(reach > 0)) return 'never';
+  if (reach >= 0.995) return 'every game';
+  if (reach < 0.1) return `1 in ${Math.round(1 / reach).toLocaleString('en')} games`;
+  let best = [1, 1];
+  for (let below = 1; below <= 10; below += 1) {
+    const above = Math.round(reach * below);
+    if (above && Math.abs(above / below - reach) < Math.abs(best[0] / best[1] - reach) - 1e-9) best = [above, below];
+  }
+  return best[0] === best[1] ? 'almost every game' : `${best[0]} in ${best[1]} games`;
+}
+
+function elo(score) {
+  const safe = Math.min(0.999, Math.max(0.001, score));
+  return 400 * Math.log10(safe / (1 - safe));
+}
+
+// What a better score is worth as rating, or null where the scale ends.
+function eloGain(before, after) {
+  if (before <= 0.001 || after >= 0.999) return null;
+  return Math.round(elo(after) - elo(before));
+}
+
+// The engine's score behind White's value, in pawns; null where the value model has no inverse.
+function pawns(value, model) {
+  let score = null;
+  if (!(value > 0.0005 && value < 0.9995)) return score;
+  if (model === 'linear') score = 4 * (2 * value - 1);
+  if (model === 'logistic') score = Math.log(value / (1 - value)) / 0.368208;
+  return score === null ? null : `${score < -0.005 ? '−' : '+'}${Math.abs(score).toFixed(2)}`;
+}
+
+function plural(count, one, many = `${one}s`) {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+function compact(number) {
+  if (!Number.isFinite(number)) return String(number);
+  if (Number.isInteger(number) && Math.abs(number) < 1e6) return number.toLocaleString('en');
+  const size = Math.abs(number);
+  if (size >= 1e6 || size < 1e-4) return power(number);
+  return String(Number(number.toPrecision(4)));
+}
+
+// Very large and very small numbers: "2.1·10⁻⁶".
+function power(number, digits = 1) {
+  const [head, tail] = number.toExponential(digits).split('e');
+  const raised = String(Number(tail)).replace(/./g, (c) => '⁰¹²³⁴⁵⁶⁷⁸⁹'['0123456789'.indexOf(c)] || '⁻');
+  const front = String(Number(head));
+  return front === '1' ? `10${raised}` : `${front}·10${raised}`;
+}
+
+// Why the book ends: a short name and a sentence with this position's own numbers.
+const END_NAMES = {
+  g: 'game over',
+  w: 'won enough',
+  r: 'too rare',
+  x: 'too random',
+  n: 'not worth it',
+  b: 'no room',
+  o: 'cut short',
+  s: 'left out',
+};
+
+function endReason(code, facts) {
+  const { reach, value, cost, other, beyond, budget } = facts;
+  const most = value === null ? reach : reach * (1 - value);
+  const price = `a position must earn ${points(cost, false)}`;
+  const left = `perfect play from here could add at most ${points(most, false)} points per 100 games; ${price}.`;
+  const answers = (beyond || []).slice(1).map(([move, p]) => `${move} ${percent(p, 0)}`);
+  const list = answers.length > 4 ? `${answers.slice(0, 4).join(', ')} …` : answers.join(', ');
+  switch (code) {
+    case 'g':
+      return value > 0.99 ? 'The game is over, and won.' : value < 0.01 ? 'The game is over, and lost.' : 'The game is over: a draw.';
+    case 'w':
+      return `You stand well enough to play on yourself: ${left}`;
+    case 'r':
+      return `This happens in ${often(reach)}: ${left}`;
+    case 'x':
+      return `${other}’s choice is too random to learn against. After ${beyond[0]} the answers spread (${list}), and answering each of them costs more than it gains.`;
+    case 'n':
+      return beyond
+        ? `Studied, but not worth its price: ${beyond[0]}${list ? ` (then ${list})` : ''} and what follows gains less than it costs.`
+        : `Studied, but not worth its price: what follows gains less than it costs (${price} points per 100 games).`;
+    case 'b':
+      return `No room: the book was limited to ${plural(budget, 'position')}, and others gain more.`;
+    case 'o':
+      return 'The computation was stopped before it got here. More time may find something; the certified bound counts it.';
+    case 's':
+      return 'The smaller book that you chose stops here; the whole book goes on.';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,39 @@
+"""A sweep or Figure 1 as data for the page: curves, and the settings that stayed the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from preplay.errors import StoreError
+from preplay.experiments.sweep import MEASURES, Point, read_points
+from preplay.runs import Run
+
+
+def curves(run: Run) -> dict[str, Any]:
+    """What the page needs of the points of a sweep."""
+    points = read_points(run.path("points.jsonl"))
+    if not points:
+        raise StoreError(f"{run.directory}: has no points yet; finish its `preplay {run.command} --save`")
+    plain = all(isinstance(p.setting, (int, float)) and not isinstance(p.setting, bool) for p in points)
+    if plain:
+        points = sorted(points, key=lambda p: float(p.setting))
+    settings: list[Any] = list(dict.fromkeys(p.setting if plain else str(p.setting) for p in points))
+    log = plain and min(settings) > 0 and max(settings) / min(settings) >= 20
+    return {
+        "key": points[0].key,
+        "plain": plain,
+        "log": log,
+        "settings": settings,
+        "cost": run.identity.get("cost"),
+        "measures": list(MEASURES),
+        "series": [
+            {"side": side, "points": [_row(p, settings, plain) for p in points if p.side == side]}
+            for side in dict.fromkeys(p.side for p in points)
+        ],
+    }
+
+
+def _row(point: Point, settings: list[Any], plain: bool) -> dict[str, Any]:
+    at = settings.index(point.setting if plain else str(point.setting))
+    measured = {name: float(f"{point.measure(name):.8g}") for name in MEASURES}
+    return {"at": at, "ending": point.ending} | measured

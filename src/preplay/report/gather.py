@@ -1,0 +1,50 @@
+"""From a run directory to plain JSON data for the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from preplay import runs
+from preplay.errors import InputError
+from preplay.report import words
+
+COMMANDS = ("prepare", "equilibrium", "sweep", "figure1")
+"""The commands whose runs a page can show."""
+
+
+def gather(directory: Path) -> dict[str, Any]:
+    """Everything that the page shows of a run."""
+    run = runs.load(directory)
+    matchup = run.identity.get("matchup") or {}
+    common = {
+        "command": run.command,
+        "matchup": run.name,
+        "created": run.created,
+        "sides": list(words.sides(matchup)),
+        "players": list(words.players(matchup)),
+        "game": words.game(matchup, run.name),
+        "model": words.table(matchup, "value").get("model"),
+        "facts": [list(row) for row in words.facts(matchup, run.name)],
+        "config": run.identity,
+        "versions": run.versions,
+    }
+    return common | _results(run)
+
+
+def _results(run: runs.Run) -> dict[str, Any]:
+    if run.command == "prepare":
+        from preplay.report.preparation import preparation
+
+        return {"kind": "book"} | preparation(run)
+    if run.command == "equilibrium":
+        from preplay.report.mixture import mixture
+
+        return {"kind": "mixed"} | mixture(run)
+    if run.command in ("sweep", "figure1"):
+        from preplay.report.curves import curves
+
+        return {"kind": "curves"} | curves(run)
+    raise InputError(
+        f"{run.directory}: a run of `preplay {run.command}`; expected one of {', '.join(COMMANDS)}"
+    )

@@ -1,0 +1,117 @@
+"""One self-contained HTML file from a run: opens offline, asks no network, runs no foreign code.
+
+Everything that comes from outside (names of engines, configurations, moves) travels as JSON in a data
+block and reaches the page as text only. The content security policy allows the page's own script and
+style by their digests and nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from preplay.files import write_text
+from preplay.report.gather import gather
+
+STYLES = ("theme.css", "layout.css", "parts.css")
+SCRIPTS = (
+    "dom.js",
+    "words.js",
+    "model.js",
+    "chess.js",
+    "board.js",
+    "chart.js",
+    "tree.js",
+    "position.js",
+    "find.js",
+    "learn.js",
+    "quiz.js",
+    "summary.js",
+    "mixed.js",
+    "curves.js",
+    "main.js",
+)
+"""The parts of the page's script in order; they share one scope."""
+
+
+def write_report(run_directory: Path, output: Path) -> None:
+    """Write the page of a run to `output`."""
+    write_text(output, page(gather(run_directory)))
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """The whole HTML file for data from `gather`."""
+    style = "".join(_asset(name) for name in STYLES)
+    script = "(() => {\n" + "".join(_asset(name) for name in SCRIPTS) + "})();\n"
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_digest(script)}'",
+            f"style-src '{_digest(style)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+    parts = {
+        "policy": policy,
+        "title": html.escape(title(data)),
+        "style": style,
+        "pieces": pieces() if data.get("chess") else "",
+        "data": data_block(data),
+        "script": script,
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))
+
+
+def title(data: Mapping[str, Any]) -> str:
+    """The page's title, as text."""
+    name = data["matchup"]
+    if data["kind"] == "book":
+        return f"{data['sides'][data['side'] - 1]}'s preparation · {name}"
+    if data["kind"] == "mixed":
+        return f"Both sides prepare · {name}"
+    return f"{'Figure 1' if data['command'] == 'figure1' else 'Sweep'} · {name}"
+
+
+def data_block(data: Mapping[str, Any]) -> str:
+    """JSON that can stand inside a script element: nothing in it can end the element."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def pieces() -> str:
+    """Colin M.L. Burnett's chess pieces (GFDL, BSD, GPL) as symbols, from python-chess.
+
+    Style attributes become presentation attributes, which the security policy lets through.
+    """
+    import chess.svg
+
+    symbols = []
+    for letter, original in chess.svg.PIECES.items():
+        bare = re.sub(r' (?:id|class)="[^"]*"', "", original)
+        drawing = re.sub(r' style="([^"]*)"', lambda found: _attributes(found[1]), bare)
+        name = ("w" if letter.isupper() else "b") + letter.lower()
+        symbols.append(f'<symbol id="piece-{name}" viewBox="0 0 45 45">{drawing}</symbol>')
+    return "".join(symbols)
+
+
+def _attributes(style: str) -> str:
+    rules = (rule.partition(":") for rule in style.split(";") if rule.strip())
+    return "".join(f' {name.strip()}="{value.strip()}"' for name, _, value in rules)
+
+
+def _asset(name: str) -> str:
+    return (files("preplay.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,171 @@
+"""A `preplay prepare` run as data for the page: the book as a tree, why it ends, the order to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from preplay import book as books
+from preplay import response
+from preplay import tree as trees
+from preplay.errors import StoreError
+from preplay.game import FINAL, Side
+from preplay.report import notation
+from preplay.report.cut import Continuation, columns, cut, dropped, shares, unchosen
+from preplay.runs import Run
+from preplay.tree import Bools, Floats, Ints, Tree
+
+WON = 0.75
+"""From this value on a book ends because enough is won rather than because a line is rare."""
+RANDOM = 1.6
+"""From this effective number of answers on the opponent's choice is called too random."""
+
+GAME_OVER, WON_ENOUGH, TOO_RARE, TOO_RANDOM, NOT_WORTH, NO_ROOM, CUT_SHORT = "gwrxnbo"
+"""Why a book ends, one letter each; a dash stands where it does not."""
+
+
+def preparation(run: Run) -> dict[str, Any]:
+    """What the page needs of a best book against a given opponent."""
+    result = run.read("result.json")
+    book = books.load(run.path("book.json"))
+    whole = trees.load(run.path("tree.npz"))
+    side: Side = book.side
+    chosen = _chosen(run, whole, book)
+    shown = cut(whole, ~whole.leaves & ((whole.player != side) | chosen))
+    inside, unfinished = chosen[shown.original], _unfinished(whole)[shown.original]
+    tree = replace(shown.tree, open=shown.tree.leaves & unfinished)
+    reach = response.reach(tree, side)
+    value = tree.value if side == 1 else 1.0 - tree.value
+    beyond = _beyond(run, whole, tree, shown.original, side)
+    ends = _ends(tree, inside, reach, value, book.cost, result.get("budget"), beyond)
+    beyond = {k: line for k, line in beyond.items() if ends[k] in (TOO_RANDOM, NOT_WORTH, NO_ROOM)}
+    written = None
+    if run.identity.get("matchup", {}).get("kind") == "chess":
+        written = notation.standard(tree, book.start, book.chess960, beyond)
+    labels, beyond = (None, beyond) if written is None else written
+    move = np.where(tree.player[np.maximum(tree.parent, 0)] == side, tree.prep, tree.base)
+    rank, steps, unprepared = _order(tree, side, inside)
+    return {
+        "side": side,
+        "chess": written is not None,
+        "start": book.start,
+        "worth": {
+            "cost": book.cost,
+            "budget": result.get("budget"),
+            "baseline": book.baseline,
+            "unprepared": unprepared,
+            "value": book.value,
+            "net": book.net,
+            "upper": book.upper,
+            "error": result.get("error", 0.0),
+            "size": book.size,
+            "ending": result.get("ending", "complete"),
+            "histories": result.get("histories"),
+            "questions": result.get("questions"),
+        },
+        "tree": columns(tree, labels)
+        | {
+            "p": shares(move)[1:],
+            "value": shares(np.where(_known(tree), value, np.nan)),
+            "rank": rank.tolist(),
+            "end": "".join(ends),
+            "beyond": {k: [line.move, *map(list, line.replies)] for k, line in beyond.items()},
+        },
+        "steps": steps,
+    }
+
+
+def _chosen(run: Run, tree: Tree, book: books.Book) -> Bools:
+    """[n] the book's histories in the run's tree."""
+    chosen = np.zeros(tree.size, dtype=np.bool_)
+    for entry in book.entries:
+        k = tree.get(entry.history)
+        if k is None or tree.player[k] != book.side:
+            line = " ".join(entry.history)
+            raise StoreError(f"{run.directory}: book.json holds '{line}', which tree.npz does not")
+        chosen[k] = True
+    return chosen
+
+
+def _unfinished(tree: Tree) -> Bools:
+    """[n] whether something that might still pay lies at or below each history."""
+    found = np.zeros(tree.size, dtype=np.bool_)
+    for k in np.flatnonzero(tree.open).tolist():
+        at = k
+        while at >= 0 and not found[at]:
+            found[at] = True
+            at = int(tree.parent[at])
+    return found
+
+
+def _known(tree: Tree) -> Bools:
+    """[n] whether the value tells anything: negligible histories were never looked at."""
+    known: Bools = (tree.radius < 0.5) | (tree.player == FINAL)
+    return known
+
+
+def _beyond(run: Run, whole: Tree, tree: Tree, original: Ints, side: Side) -> dict[int, Continuation]:
+    """What was looked at below the ends of the book: still in the tree, or dropped during growth."""
+    found: dict[int, Continuation] = {}
+    if run.path("checkpoint.npz").exists():
+        try:
+            with np.load(run.path("checkpoint.npz"), allow_pickle=False) as file:
+                found = dropped(tree, dict(file))
+        except (OSError, ValueError, KeyError, IndexError):
+            found = {}  # only explanations are lost
+    for k in np.flatnonzero(tree.leaves & (tree.player == side)).tolist():
+        if len(whole.children(int(original[k]))):
+            found[k] = unchosen(whole, int(original[k]))
+    return found
+
+
+def _ends(
+    tree: Tree,
+    inside: Bools,
+    reach: Floats,
+    value: Floats,
+    cost: float,
+    budget: int | None,
+    beyond: Mapping[int, Continuation],
+) -> list[str]:
+    """Why the book ends at each leaf; fact 2 of docs/model.md gives the first two reasons."""
+    ends = []
+    size, known = int(inside.sum()), _known(tree)
+    for k, leaf in enumerate(tree.leaves.tolist()):
+        if not leaf:
+            ends.append("-")
+        elif tree.player[k] == FINAL:
+            ends.append(GAME_OVER)
+        elif reach[k] * (1.0 - value[k]) <= cost or not known[k]:
+            ends.append(WON_ENOUGH if value[k] >= WON and reach[k] > cost else TOO_RARE)
+        elif tree.open[k]:
+            ends.append(CUT_SHORT)
+        elif budget is not None and size >= budget:
+            ends.append(NO_ROOM)
+        else:
+            line = beyond.get(k)
+            ends.append(TOO_RANDOM if line is not None and line.spread >= RANDOM else NOT_WORTH)
+    return ends
+
+
+def _order(tree: Tree, side: Side, inside: Bools) -> tuple[Ints, list[list[float]], float]:
+    """[n] the place of each history in the order worth learning, and the nested books on the way.
+
+    On the tree cut at the book's ends every best smaller book is a part of this one, so the frontier
+    there is the frontier of the run for all costs above its own.
+    """
+    closed = replace(tree, open=np.zeros(tree.size, dtype=np.bool_))
+    front = response.frontier(closed, side)
+    rank = np.full(tree.size, -1, dtype=np.int32)
+    rank[front.order] = np.arange(len(front.order))
+    late = np.flatnonzero(inside & (rank < 0))
+    rank[late] = len(front.order) + np.arange(len(late))
+    rows = zip(front.size.tolist(), front.value.tolist(), front.cost.tolist(), strict=True)
+    steps = [[size, float(f"{value:.8g}"), float(f"{price:.6g}")] for size, value, price in rows]
+    if len(late):  # a book given as it is may hold what does not pay
+        value = response.evaluate(closed, side, np.flatnonzero(inside).astype(np.int32))
+        steps.append([int(inside.sum()), float(f"{value:.8g}"), 0.0])
+    return rank, steps, front.unprepared

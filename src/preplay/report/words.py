@@ -1,0 +1,145 @@
+"""Who meets whom in words that a player understands, from a run's configuration.
+
+Configurations come in many kinds, and later ones may hold what is not known here: whatever has no
+sentence of its own is told as "key value".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+Table = Mapping[str, Any]
+
+TOLD = {"engine", "options", "nodes", "depth", "milliseconds", "multipv", "randomness"}
+"""Settings of a chess player that `chess_player` puts into words."""
+MODELS = {
+    "linear": "linear in the engine's score: 0 at −4 pawns, 1 at +4",
+    "threshold": "won or lost beyond 4 pawns, else drawn",
+    "logistic": "a logistic curve of the engine's score",
+    "wdl": "the engine's own win and draw rates",
+    "rollouts": "games played out by both sides",
+}
+
+
+def sides(matchup: Table) -> tuple[str, str]:
+    """What the players are called."""
+    return ("White", "Black") if matchup.get("kind") == "chess" else ("Player 1", "Player 2")
+
+
+def players(matchup: Table) -> tuple[str, str]:
+    """How each player plays at the board."""
+    if matchup.get("kind") == "chess":
+        return chess_player(matchup, "white"), chess_player(matchup, "black")
+    if matchup.get("kind") == "openspiel":
+        base = table(matchup, "base")
+        return policy(table(matchup, "base1") or base), policy(table(matchup, "base2") or base)
+    if matchup.get("kind") == "synthetic":
+        play = listed({k: matchup[k] for k in ("randomness", "noise") if k in matchup})
+        return play or "at random", play or "at random"
+    return "as the file says", "as the file says"
+
+
+def game(matchup: Table, name: str) -> str:
+    """Which game it is."""
+    kind = matchup.get("kind")
+    if kind == "chess":
+        return "Chess960" if matchup.get("chess960") else "Chess"
+    if kind == "openspiel":
+        return str(matchup.get("game", name))
+    if kind == "synthetic":
+        size = listed({k: matchup[k] for k in ("length", "width", "seed") if k in matchup})
+        return "Random game" + (f" ({size})" if size else "")
+    return name
+
+
+def facts(matchup: Table, name: str) -> list[tuple[str, str]]:
+    """How it was computed, row by row."""
+    who = sides(matchup)
+    rows = [("Game", game(matchup, name))]
+    rows += [(f"{who[k]} at the board", play) for k, play in enumerate(players(matchup))]
+    if matchup.get("kind") == "chess":
+        start = table(matchup, "start")
+        begin = " ".join([str(start.get("fen") or ""), *map(str, start.get("moves") or ())]).strip()
+        rows.append(("Start position", begin or "the usual one"))
+        for key, label in (
+            ("prep", "Study"),
+            ("white_prep", "White's study"),
+            ("black_prep", "Black's study"),
+        ):
+            if matchup.get(key):
+                rows.append((label, chess_player(matchup, key)))
+        value = table(matchup, "value")
+        model = str(value.get("model", "linear"))
+        rows.append(("Value of a position", MODELS.get(model, model)))
+        if limit(value):
+            rows.append(("Searches for values", limit(value)))
+        rows.append(("Games end in a draw after", f"{matchup.get('length', 100)} half-moves"))
+    elif matchup.get("kind") == "openspiel":
+        rows.append(("Study", policy(table(matchup, "prep"))))
+        rows.append(("Value of a position", listed(table(matchup, "value"))))
+    return [(label, text) for label, text in rows if text]
+
+
+def chess_player(matchup: Table, key: str) -> str:
+    """A chess player as its engine, its limit and how it chooses."""
+    own = table(matchup, key)
+    parts = [engine(matchup, own)]
+    if limit(own):
+        parts.append(limit(own))
+    randomness = own.get("randomness") or 0.0
+    if randomness:
+        parts.append(f"chooses among its {own.get('multipv', 2)} best moves (randomness {randomness:g})")
+    if own.get("options"):
+        parts.append(listed(own["options"]))
+    rest = {k: v for k, v in own.items() if k not in TOLD and v not in (None, "", [], {})}
+    if rest:
+        parts.append(listed(rest))
+    return ", ".join(parts)
+
+
+def engine(matchup: Table, player: Table) -> str:
+    """The engine's name: by itself where only one took part, else as configured."""
+    known = [str(name).partition(" [")[0] for name in matchup.get("engines") or ()]
+    if len(set(known)) == 1:
+        return known[0]
+    return PurePath(str(player.get("engine") or "stockfish")).name.capitalize()
+
+
+def limit(player: Table) -> str:
+    """How long an engine thinks."""
+    if player.get("nodes"):
+        return f"{player['nodes']:,} nodes a move"
+    if player.get("depth"):
+        return f"depth {player['depth']}"
+    if player.get("milliseconds"):
+        return f"{player['milliseconds']:,} ms a move"
+    return ""
+
+
+def policy(play: Table) -> str:
+    """A policy of a plain game."""
+    kind = play.get("policy", "uniform")
+    if kind == "uniform":
+        return "any move, all alike"
+    if kind == "search":
+        text = f"search to depth {play.get('depth')}"
+    elif kind == "mcts":
+        text = f"tree search, {play.get('simulations')} simulations"
+    else:
+        return listed(play)
+    return text + (f", randomness {play['randomness']:g}" if play.get("randomness") else "")
+
+
+def listed(settings: Table | Sequence[Any]) -> str:
+    """Settings that have no sentence of their own."""
+    if not isinstance(settings, Mapping):
+        return ", ".join(map(str, settings))
+    return ", ".join(f"{key} {value}" for key, value in settings.items() if value not in (None, "", {}))
+
+
+def table(matchup: Table, key: str) -> Table:
+    """A sub-table; empty if there is none."""
+    found = matchup.get(key)
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,177 @@
+"""Run directories to make pages of: small ones, large ones, hostile ones, all without engines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import chess
+import numpy as np
+
+from preplay import book as books
+from preplay import response, runs
+from preplay import tree as trees
+from preplay.book import Book
+from preplay.equilibrium import solve
+from preplay.experiments.sweep import Point
+from preplay.game import Side
+from preplay.prepare import entry
+from preplay.tree import Tree, from_parents
+
+PLAYER = {"engine": None, "options": {}, "nodes": 1000, "multipv": 2, "randomness": 0.0}
+CHESS = {
+    "kind": "chess",
+    "start": {"fen": "", "moves": []},
+    "chess960": False,
+    "length": 100,
+    "white": PLAYER,
+    "black": PLAYER | {"randomness": 10.0},
+    "prep": PLAYER | {"nodes": 4000},
+    "value": {"model": "linear"},
+    "engines": ["Testfish 1 [0123456789abcdef]"],
+}
+
+
+def chess_tree(
+    own: int, side: Side = 1, start: str = "", seed: int = 0, *, both: bool = False, replies: int = 2
+) -> Tree:
+    """Random legal chess, breadth first, until `side` has `own` positions with a move to play.
+
+    With `both`, base and prep differ at every position, as equilibria need it.
+    """
+    rng = np.random.default_rng(seed)
+    names: dict[str, int] = {}
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("parent", "player", "base", "prep", "value", "action")
+    }
+    boards: list[chess.Board | None] = []
+
+    def add(parent: int, board: chess.Board, move: str, base: float, prep: float) -> None:
+        mine = 0.5 + 0.45 * (1.0 - 0.95 ** board.ply()) + rng.uniform(0.0, 0.001)
+        columns["parent"].append(parent)
+        columns["player"].append(1 if board.turn else 2)
+        columns["base"].append(base)
+        columns["prep"].append(prep)
+        value = mine if side == 1 else 1 - mine
+        columns["value"].append(float(rng.integers(0, 2)) if both else value)
+        columns["action"].append(names.setdefault(move, len(names)) if move else -1)
+        boards.append(board)
+
+    add(-1, chess.Board(start or chess.STARTING_FEN), "", 1.0, 1.0)
+    k = expanded = 0
+    while k < len(boards) and (expanded < own or columns["player"][k] != side):
+        board = boards[k]
+        boards[k] = None
+        assert board is not None
+        moves = list(board.legal_moves)
+        if not moves:
+            columns["player"][k] = -1
+            columns["value"][k] = 0.5 if not board.is_check() else 0.0 if board.turn else 1.0
+        else:
+            mine = columns["player"][k] == side
+            expanded += mine
+            width = 2 if both else 1 if mine else replies
+            chosen = rng.choice(len(moves), min(len(moves), width), replace=False)
+            shares = rng.dirichlet(np.full(len(chosen), 1.5))
+            study = rng.dirichlet(np.full(len(chosen), 0.3))
+            for j, p, q in zip(chosen, shares, study, strict=True):
+                after = board.copy(stack=False)
+                after.push(moves[j])
+                base, prep = (p, q) if both else (np.nan, 1.0) if mine else (p, np.nan)
+                add(k, after, board.uci(moves[j]), float(base), float(prep))
+        k += 1
+    return from_parents(**{n: columns[n] for n in columns if n != "action"},
+                        action=columns["action"], names=tuple(names))  # fmt: skip
+
+
+def save_preparation(
+    directory: Path,
+    tree: Tree,
+    side: Side = 1,
+    cost: float = 1e-9,
+    *,
+    budget: int | None = None,
+    start: str = "",
+    matchup: Mapping[str, Any] = CHESS,
+    name: str = "test",
+    versions: Mapping[str, str] | None = None,
+) -> Book:
+    """A finished `preplay prepare` run with this tree."""
+    identity = {"side": side, "cost": cost, "budget": budget, "matchup": dict(matchup)}
+    run = runs.start(directory, "prepare", name, identity, dict(versions or {}))
+    best = response.best_book(tree, side, cost, budget)
+    rows = zip(best.nodes.tolist(), best.reach.tolist(), best.gain.tolist(), strict=True)
+    book = Book(
+        side=side,
+        entries=tuple(entry(tree, side, k, reach, gain) for k, reach, gain in rows),
+        baseline=best.baseline,
+        value=best.value,
+        cost=cost,
+        upper=best.upper,
+        start=start,
+        provenance=run.provenance,
+    )
+    run.write(
+        "result.json",
+        {"value": best.value, "budget": budget, "error": best.error, "ending": "complete",
+         "histories": tree.size, "questions": tree.size},
+    )  # fmt: skip
+    books.save(book, run.path("book.json"))
+    trees.save(tree, run.path("tree.npz"))
+    return book
+
+
+def save_equilibrium(
+    directory: Path,
+    tree: Tree,
+    cost: float = 1e-3,
+    matchup: Mapping[str, Any] = CHESS,
+    name: str = "test",
+) -> dict[str, Any]:
+    """A finished `preplay equilibrium` run with this tree."""
+    identity = {"costs": [cost, cost], "matchup": dict(matchup)}
+    run = runs.start(directory, "equilibrium", name, identity, {})
+    found = solve(tree, (cost, cost), gap=1e-5, iterations=2000)
+    sides = {
+        str(side): {
+            "expected_size": found.expected_size[side - 1],
+            "book": [
+                {"history": list(tree.history(int(k))), "probability": float(found.x[side - 1][k])}
+                for k in np.flatnonzero(found.x[side - 1] > 0.0)
+            ],
+        }
+        for side in (1, 2)
+    }
+    result = {
+        "value": found.value, "lower": found.lower, "upper": found.upper, "gap": found.gap,
+        "method": found.method, "iterations": found.iterations, "seconds": found.seconds,
+        "costs": list(found.costs), "sides": sides,
+        "trace": [row._asdict() for row in found.trace],
+    }  # fmt: skip
+    run.write("result.json", result)
+    trees.save(tree, run.path("tree.npz"))
+    return result
+
+
+def save_sweep(
+    directory: Path,
+    command: str = "sweep",
+    key: str = "randomness",
+    settings: tuple[Any, ...] = (0.1, 1.0, 10.0, 100.0),
+    sides: tuple[str, ...] = ("white", "black"),
+    name: str = "test",
+) -> list[Point]:
+    """A finished sweep or Figure 1."""
+    run = runs.start(directory, command, name, {"matchup": CHESS, "cost": 1e-3}, {})
+    points = [
+        Point(side, key, setting, 0.9 - 0.08 * k, 20 + 3 * k, 0.8 - 0.08 * k, 0.81 - 0.08 * k, 0.52, 0.53,
+              100 * k + 7, 200 * k + 9, 50 * k, 1.5 * k, "complete")
+        for k, setting in enumerate(settings)
+        for side in sides
+    ]  # fmt: skip
+    lines = "".join(json.dumps(asdict(point)) + "\n" for point in points)
+    run.path("points.jsonl").write_text(lines, encoding="utf-8")
+    return points

@@ -68,7 +68,7 @@ def check(
         scored = f", score {points:.3f}" if points is not None else ""
         print(f"  {outcome}: {count}{scored}")
     if summary.skipped:
-        print(f"  {summary.skipped} games skipped (another player or start position)")
+        print(f"  {summary.skipped} games skipped (another player)")
     for leaving in summary.leavings[:5]:
         expected = f" instead of {' / '.join(leaving.expected)}" if leaving.expected else ""
         after = leaving.line or "the start"

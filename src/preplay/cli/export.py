@@ -80,11 +80,14 @@ def export(
                 with replacing(polyglot) as temporary:
                     temporary.write_bytes(polyglot_bytes(book))
             if pgn is not None:
-                tags = _headers(kept)
+                from preplay.chess.naming import scores
+
+                tags = _headers(kept, book)
+                evals = scores(book, kept.identity["matchup"].get("value", {}).get("model", "rollouts"))
                 if order == "tree":
-                    write_text(pgn, pgn_tree(book, headers=tags))
+                    write_text(pgn, pgn_tree(book, evals=evals, headers=tags))
                 else:
-                    write_text(pgn, pgn_lines(book, learning_order(book), headers=tags))
+                    write_text(pgn, pgn_lines(book, learning_order(book), evals=evals, headers=tags))
             if epd is not None:
                 write_text(epd, epd_text(book))
             if csv is not None:
@@ -116,11 +119,20 @@ def saved_book(run: Run, side: str | None = None) -> Book:
     raise InputError(f"{run.directory}: made by `preplay {run.command}`; expected prepare or equilibrium")
 
 
-def _headers(run: Run) -> Mapping[str, object]:
-    """PGN headers that say who prepared against whom."""
+def _headers(run: Run, book: Book) -> Mapping[str, object]:
+    """PGN headers that say who prepared against whom, with what."""
+    from preplay.chess.naming import player_name
+
     matchup = run.identity["matchup"]
-    engines = ", ".join(matchup.get("engines", ()))
-    return {"Matchup": run.name, "Engines": engines, "PreplayVersion": run.versions["preplay"]}
+    engine = next(iter(run.versions[k] for k in sorted(run.versions) if k.startswith("engine")), "engine")
+    own, opponent = ("white", "black") if book.side == 1 else ("black", "white")
+    return {
+        own.capitalize(): f"Preparation ({player_name(matchup.get('prep', {}), engine)})",
+        opponent.capitalize(): player_name(matchup.get(opponent, {}), engine),
+        "Matchup": run.name,
+        "Engines": ", ".join(matchup.get("engines", ())),
+        "PreplayVersion": run.versions["preplay"],
+    }
 
 
 def _write_efg(run: Run, path: Path, limit: int) -> None:

@@ -29,12 +29,13 @@ def match(
         str, typer.Option("--side", help="Who is prepared: white, black or both (with a matchup).")
     ] = "white",
     adjudication: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--adjudication",
-            help="model: scored by the value model where the book ends; rules: to the end.",
+            help="model: scored by the value model where the book ends (not under a clock); "
+            "rules: to the end.",
         ),
-    ] = "model",
+    ] = None,
     control: Annotated[
         bool, typer.Option("--control", help="Play as many games without the book, for comparison.")
     ] = False,
@@ -64,20 +65,22 @@ def match(
     from preplay.growth import on_interrupt
     from preplay.matchup.opening import from_config
 
-    modes: dict[str, Adjudication] = {"model": "model", "rules": "rules"}
-    if adjudication not in modes:
+    if adjudication not in (None, "model", "rules"):
         raise InputError(f"adjudication '{adjudication}'; expected model or rules")
-    mode = modes[adjudication]
     if sprt is not None:
         scores.sprt(scores.Tally(0, 0, 0), *sprt)
     name, settings = _settings(config, changes or ())
     with from_config(name, settings, workers=workers, store=store) as matchup, on_interrupt() as stop:
+        clocked = matchup.replay is not None
+        mode: Adjudication = (
+            "rules" if adjudication == "rules" or (clocked and not adjudication) else "model"
+        )
         books = _books(config, matchup, side, cost, stop)
         run = None
         if save is not None:
             identity = {
                 "matchup": dict(matchup.config),
-                "adjudication": adjudication,
+                "adjudication": mode,
                 "seed": seed,
                 "control": control,
                 "books": [_digest(book) for book in books],
@@ -116,7 +119,7 @@ def match(
         for path in (pgn, run.path("games.pgn") if run is not None else None):
             if path is not None:
                 write_text(path, text)
-        data = as_data(matchup, books, played, without, adjudication, sprt)
+        data = as_data(matchup, books, played, without, mode, sprt)
         if run is not None:
             run.write("result.json", data)
         if as_json:
@@ -197,7 +200,8 @@ def as_data(
     results = tally(played)
     utilities = [game.score for game in played]
     promised = sum(books[g.number % len(books)].value for g in played) / len(played)
-    agreement = scores.agreement(promised, utilities)
+    error = sum(books[g.number % len(books)].error for g in played) / len(played)
+    agreement = scores.agreement(promised, utilities, error)
     elo = scores.elo_difference(results)
     data: dict[str, Any] = {
         "matchup": matchup.name,
@@ -213,6 +217,7 @@ def as_data(
         "book_moves": sum(game.depth for game in played) / len(played),
         "endings": {r: sum(g.reason == r for g in played) for r in sorted({g.reason for g in played})},
         "promised": promised,
+        "promised_error": error,
         "z": agreement.z,
         "p_value": agreement.p_value,
         "agrees": agreement.agrees,
@@ -230,7 +235,23 @@ def as_data(
             "games": len(without),
             "score": _interval(scores.agreement(0.5, [g.score for g in without]).played),
         }
+    if matchup.replay is not None:
+        data["time"] = _time(matchup, played) | ({"control": _time(matchup, without)} if without else {})
     return data
+
+
+def _time(matchup: Matchup[Any], played: Sequence[PlayedGame]) -> dict[str, float]:
+    """The mean time of a move that took any, by the side that may have a book and by its opponent."""
+    from preplay.chess.clock import ClockedChess, thinking_times
+
+    assert isinstance(matchup.game, ClockedChess)
+    mine: list[int] = []
+    theirs: list[int] = []
+    for game in played:
+        white, black = thinking_times(matchup.game, game.moves)
+        mine += white if game.side == 1 else black
+        theirs += black if game.side == 1 else white
+    return {"prepared": sum(mine) / max(1, len(mine)), "opponent": sum(theirs) / max(1, len(theirs))}
 
 
 def _interval(interval: Any) -> dict[str, float | None]:
@@ -252,8 +273,13 @@ def print_match(data: dict[str, Any]) -> None:
         print(f"  Elo difference       {elo['mean']:+.0f}  (95 %: {low} to {high})")
     print(f"  superiority          {data['superiority']:.2%}")
     print(f"  book moves a game    {data['book_moves']:.1f}")
+    if "time" in data:
+        time = data["time"]
+        print(f"  time a move          {time['prepared']:,.0f}, the opponent {time['opponent']:,.0f}")
     verdict = "agree" if data["agrees"] else "differ"
-    print(f"  promised             {data['promised']:.4f}: they {verdict} (p = {data['p_value']:.3f})")
+    error = f" ± {data['promised_error']:.4f}" if data["promised_error"] else ""
+    print(f"  promised             {data['promised']:.4f}{error}")
+    print(f"  played and promised  {verdict} (p = {data['p_value']:.3f})")
     if "sprt" in data:
         print(f"  SPRT                 {data['sprt']['decision']}, LLR {data['sprt']['llr']:.2f}")
     if "control" in data:

@@ -57,9 +57,18 @@ def prepare(
             run = runs.start(save, "prepare", matchup.name, identity, matchup.versions)
             checkpoint = run.path("checkpoint.npz")
         progress = show.progress_line(quiet or as_json, matchup.telling)
+        playing = show.text_line(quiet or as_json, matchup.telling)
         limits = Limits(histories=histories, seconds=seconds, gap=within)
         prepared = solve(
-            matchup, who, cost, budget, limits, stop=stop, progress=progress, checkpoint=checkpoint
+            matchup,
+            who,
+            cost,
+            budget,
+            limits,
+            stop=stop,
+            progress=progress,
+            playing=playing,
+            checkpoint=checkpoint,
         )
         show.end_progress(progress)
         made = book_of(matchup, prepared, provenance=run.provenance if run else {})
@@ -81,6 +90,7 @@ def prepare(
 def as_data(matchup: Matchup[Any], prepared: Prepared, book: Book) -> dict[str, Any]:
     """The contract's JSON object, with how the growth ended added."""
     best = prepared.response
+    clock = {} if prepared.played is None else {"clock": prepared.played.as_data()}
     return {
         "side": matchup.label(best.side),
         "cost": best.cost,
@@ -98,7 +108,7 @@ def as_data(matchup: Matchup[Any], prepared: Prepared, book: Book) -> dict[str, 
             {"history": list(e.history), "moves": dict(e.moves), "reach": e.reach, "gain": e.gain}
             for e in book.entries
         ],
-    }
+    } | clock
 
 
 def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int) -> None:
@@ -115,6 +125,8 @@ def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int
     if grown.ending != "complete":
         print(f"  growth stopped by    {grown.ending}: the bound counts what was not looked at")
     print(f"  looked at            {grown.histories:,} histories, {grown.questions:,} questions")
+    if prepared.played is not None:
+        print("\n" + "\n".join(prepared.played.lines()))
     if not book.entries:
         print("\nThe best book is empty: no history is worth its price.")
         return

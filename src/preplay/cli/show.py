@@ -67,6 +67,19 @@ def progress_line(
     return show
 
 
+def text_line(quiet: bool, telling: Callable[[], str] | None = None) -> Callable[[str], None] | None:
+    """A live line of free text, under the same conditions."""
+    if quiet or not sys.stderr.isatty():
+        return None
+
+    def show(text: str) -> None:
+        parts = [text] if telling is None else [text, telling()]
+        width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+        print("\r" + "  ".join(parts)[:width].ljust(width), end="", file=sys.stderr, flush=True)
+
+    return show
+
+
 def end_progress(shown: object) -> None:
     """Leave the live line behind."""
     if shown is not None:

@@ -39,6 +39,18 @@ BUILTIN: Mapping[str, Builtin] = {
             "value": {"model": "threshold"},
         },
     ),
+    "chess-clock": Builtin(
+        "a clock for the whole game, in nodes: memorized moves save time for later; values by roll-outs",
+        {
+            "kind": "chess-clock",
+            "cost": 1e-2,
+            "clock": {"unit": "nodes", "budget": 30_000, "share": 0.05},
+            "white": {"randomness": 20.0},
+            "black": {"randomness": 20.0},
+            "prep": {"nodes": 50_000, "multipv": 1},
+            "value": {"epsilon": 0.2, "delta": 0.05, "playouts": 1_000, "games": 300},
+        },
+    ),
     "synthetic": Builtin(
         "a random game of 8 moves with 3 choices each; exact values",
         {"kind": "synthetic", "cost": 0.001},

@@ -177,7 +177,9 @@ def _value(
 
     sampler = Playouts(game, base, seed=value.seed)
     if value.samples is not None:
-        histories = settings.white.multipv**2 * (game.longest + 1) / (settings.cost or 1e-6)  # |W|, Theorem 3
+        histories = (
+            settings.white.multipv**2 * (game.longest + 1) / (settings.cost or 1e-6)
+        )  # |W|, Theorem 3
         return Rollouts(game, sampler, value.samples, value.delta / histories), None
     adaptive = AdaptiveRollouts(game, sampler, value.delta)
     return adaptive, (adaptive, value.epsilon)

@@ -13,6 +13,8 @@ from preplay.value import Evaluator
 
 if TYPE_CHECKING:
     from preplay.adaptive import AdaptiveRollouts
+    from preplay.growth import Stop
+    from preplay.timeshare import Memory, TimeShare
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,12 @@ class Matchup(Generic[S]):
     """Histories rarer than this are not asked about; what they could change is in the bounds."""
     sampling: tuple[AdaptiveRollouts[S], float] | None = None
     """Adaptive roll-outs and their ε, where `value` samples."""
+    playouts: int | None = None
+    """At most so many playouts choose a book."""
+    guessing: bool = False
+    """Whether `value` is a first guess, to be trusted as far as playouts do not contradict it."""
+    replay: Callable[[Side, Memory, Stop, Callable[[int], None] | None], TimeShare] | None = None
+    """Plays a chosen book afresh, where time is part of the game: what it earns, and how."""
     counting: Callable[[], int] | None = None
     """How many engine searches were made so far."""
     telling: Callable[[], str] | None = None

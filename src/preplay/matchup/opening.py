@@ -13,7 +13,7 @@ from preplay.matchup import settings
 from preplay.matchup.builtin import BUILTIN
 from preplay.matchup.model import Matchup
 
-KINDS = ("chess", "openspiel", "synthetic", "tabular")
+KINDS = ("chess", "chess-clock", "openspiel", "synthetic", "tabular")
 
 
 def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:
@@ -80,10 +80,15 @@ def from_config(
 
         with open_chess(config, workers=workers, store=store) as matchup:
             yield replace(matchup, name=name)
+    elif kind == "chess-clock":
+        from preplay.matchup.chess_clock import open_chess_clock
+
+        with open_chess_clock(config, workers=workers, store=store) as matchup:
+            yield replace(matchup, name=name)
     else:
         raise InputError(f"{name}: kind = '{kind}'; {nearest(str(kind), KINDS)}")
 
 
 def sides_of(config: Mapping[str, Any]) -> tuple[str, str]:
     """What the sides are called in a matchup of this kind."""
-    return ("white", "black") if config.get("kind") == "chess" else ("1", "2")
+    return ("white", "black") if config.get("kind") in ("chess", "chess-clock") else ("1", "2")

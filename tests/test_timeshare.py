@@ -1,0 +1,178 @@
+"""What a clocked book is worth and what of it is saved time, against the definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from clockedgames import HALF, LEVELS, Blend, blend, half, one_line
+from preplay.game import Side, walk
+from preplay.games import tabular
+from preplay.games.clocked import AtTheBoard, Clocked, FromMemory, ShareOfTheRest
+from preplay.games.tabular import Node, TabularPolicy
+from preplay.growth import Stop
+from preplay.rollouts import Request, at
+from preplay.streams import Streams
+from preplay.timeshare import ByTheBook, memory_of, shares, time_share
+from preplay.value import Exact
+from randomgames import History, Raw, games
+
+
+def clocked_game(raw: Raw, budget: tuple[int, int]) -> tuple[Clocked[Node], Any]:
+    clocked = Clocked(tabular.parse(raw), budget, levels=LEVELS)
+    return clocked, AtTheBoard(clocked, HALF, Blend())
+
+
+def worth_charged(
+    node: Raw, side: int, book: set[History], left: tuple[int, int], charged: bool, moves: History = ()
+) -> float:
+    """Player 1's score when a book (of plain moves) is played; its moves take time if `charged`."""
+    if "utility" in node:
+        return float(node["utility"])
+    if node["player"] == "chance":
+        return sum(
+            float(e["prob"]) * worth_charged(e["to"], side, book, left, charged, (*moves, n))
+            for n, e in node["actions"].items()
+        )
+    k = node["player"] - 1
+    time = half(left[k], 0, ())
+    base = {n: e["base"] for n, e in node["actions"].items()}
+    prep = {n: e["prep"] for n, e in node["actions"].items()}
+    inside = node["player"] == side and moves in book
+    if inside and not charged:
+        time = 0
+    if time > left[k]:
+        return 0.0 if k == 0 else 1.0
+    chances = prep if inside else blend(base, prep, time)
+    now = (left[0] - time, left[1]) if k == 0 else (left[0], left[1] - time)
+    return sum(
+        float(p) * worth_charged(node["actions"][n]["to"], side, book, now, charged, (*moves, n))
+        for n, p in chances.items()
+        if p > 0
+    )
+
+
+def reachable_book(clocked: Clocked[Node], side: Side, at_board: Any, depth: int) -> list[History]:
+    """All own histories of at most `depth` actions that preparation comes to."""
+    found: list[History] = []
+    stack: list[History] = [()]
+    prep = FromMemory(TabularPolicy("prep"))
+    while stack:
+        history = stack.pop()
+        state = walk(clocked, history)
+        player = clocked.player(state)
+        if player == -1 or len(history) > depth:
+            continue
+        if player == side:
+            found.append(history)
+        policy: Any = prep if player == side else at_board
+        chances = clocked.chance(state) if player == 0 else policy.distributions([state])[0]
+        stack.extend((*history, action) for action, p in chances.items() if p > 0)
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    games(depth=4),
+    st.sampled_from([1, 2]),
+    st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    st.integers(0, 3),
+)
+def test_all_three_kinds_of_games_are_as_defined(
+    raw: Raw, side: Side, budget: tuple[int, int], depth: int
+) -> None:
+    clocked, at_board = clocked_game(raw, budget)
+    histories = reachable_book(clocked, side, at_board, depth)
+    assume(histories)
+    memory = memory_of(clocked, histories, FromMemory(TabularPolicy("prep")))
+    plain = {clocked.game.history(walk(clocked, h).inner) for h in histories}
+    free = ByTheBook(clocked.history, memory, at_board)
+    charged = ByTheBook(
+        lambda state: state.inner.history,
+        {clocked.game.history(walk(clocked, h).inner): m for h, m in memory.items()},
+        at_board,
+        lambda state: HALF(clocked, state),
+    )
+    for policy, book, takes_time in (
+        (at_board, set(), True),
+        (charged, plain, True),
+        (free, plain, False),
+    ):
+        pair = (policy, at_board) if side == 1 else (at_board, policy)
+        exact = Exact(clocked, pair).values([clocked.root()])[0].mean
+        assert exact == pytest.approx(
+            worth_charged(raw["root"], side, book, budget, takes_time), abs=1e-9
+        )
+
+
+def test_played_games_agree_with_the_exact_values() -> None:
+    """The book's only move is what base would play: all of the gain is saved time."""
+    raw = one_line()
+    game = tabular.parse(raw)
+    clocked = Clocked(game, (4, 4), levels=LEVELS)
+    rule = ShareOfTheRest(0.5)
+    at_board = AtTheBoard(clocked, rule, Blend())
+    told: list[int] = []
+    found = time_share(
+        clocked, (at_board, at_board), 1, {(): {"a": 1.0}}, rule, 1200, seed=1, progress=told.append
+    )
+    assert (found.games, told[-1]) == (1200, 1200)
+    for mean, exact in ((found.without, 0.625), (found.charged, 0.625), (found.value, 0.75)):
+        assert mean.mean == pytest.approx(exact, abs=4 * mean.error)
+    assert found.moves.mean == 0.0  # the same games, move by move
+    assert found.gain == found.time
+    assert found.share is not None
+    assert found.share.mean == pytest.approx(1.0)
+    assert found.gain.mean == pytest.approx(0.125, abs=4 * found.gain.error)
+    data = found.as_data()
+    assert data["time"] == {"mean": found.time.mean, "error": found.time.error}
+    assert data["side"] == 1
+    assert any("from saved time" in line and "100%" in line for line in found.lines())
+
+
+def test_the_choice_of_the_book_has_not_seen_these_games() -> None:
+    raw = one_line()
+    clocked = Clocked(tabular.parse(raw), (4, 4), levels=LEVELS)
+    at_board = AtTheBoard(clocked, HALF, Blend())
+    found = time_share(clocked, (at_board, at_board), 1, {}, HALF, 300, seed=1)
+    (other,) = Streams(clocked, (at_board, at_board), seed=1).play(
+        [Request(at(clocked, clocked.root()), 0, 300)]
+    )
+    assert found.without.mean != pytest.approx(float(other.utilities.mean()), abs=1e-12)
+    assert found.gain.mean == 0.0
+    assert found.share is None
+
+
+def test_shares_add_up_and_have_errors() -> None:
+    rng = np.random.default_rng(0)
+    without, charged, value = (rng.integers(0, 2, 4000).astype(np.float64) for _ in range(3))
+    value = np.maximum(value, charged)
+    found = shares(2, without, charged, value)
+    assert found.moves.mean + found.time.mean == pytest.approx(found.gain.mean)
+    assert found.share is not None
+    # The error of the ratio, by playing the same experiment again and again.
+    ratios = []
+    for _ in range(400):
+        pick = rng.integers(0, 4000, 4000)
+        ratios.append((value - charged)[pick].mean() / (value - without)[pick].mean())
+    assert found.share.error == pytest.approx(float(np.std(ratios)), rel=0.2)
+
+
+def test_stopping_early_keeps_whole_triples() -> None:
+    raw = one_line()
+    clocked = Clocked(tabular.parse(raw), (4, 4), levels=LEVELS)
+    at_board = AtTheBoard(clocked, HALF, Blend())
+    stop = Stop()
+
+    def after_two_blocks(games: int) -> None:
+        if games >= 200:
+            stop.asked = True
+
+    found = time_share(
+        clocked, (at_board, at_board), 1, {}, HALF, 10_000, seed=1, stop=stop, progress=after_two_blocks
+    )
+    assert found.games == 200

@@ -50,6 +50,8 @@ class Book:
     """Price of one memorized history."""
     upper: float
     """Certified bound: no book has a larger value minus cost."""
+    error: float = 0.0
+    """How far `value` may be off where it was sampled; 0 where it is exact or an engine's word."""
     start: str = ""
     """Chess: FEN of the start position (empty: the standard one). Other games: empty."""
     chess960: bool = False

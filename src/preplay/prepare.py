@@ -15,10 +15,13 @@ from preplay.game import S, Side
 from preplay.growth import NEVER, Grown, Limits, Pays, Progress, Stop, grow
 from preplay.matchup import Matchup
 from preplay.response import Response
+from preplay.timeshare import TimeShare
 from preplay.tree import Ints, Tree
 
 LEAST_COST = 1e-7
 """Where the search for the price of a place ends when only a budget is given."""
+CONFIDENT = 1.96
+"""Standard errors in a 95 % interval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,8 @@ class Prepared:
     side: Side
     grown: Grown
     response: Response
+    played: TimeShare | None = None
+    """What fresh games with the book said, where time is part of the game."""
 
     @property
     def tree(self) -> Tree:
@@ -44,32 +49,46 @@ def prepare(
     *,
     stop: Stop = NEVER,
     progress: Callable[[Progress], None] | None = None,
+    playing: Callable[[str], None] | None = None,
     checkpoint: Path | None = None,
 ) -> Prepared:
     """The best book of `side` against the opponent's base (Algorithm 1).
 
-    With a cost, memory is priced; with a budget, its size is limited; with both, both hold.
+    With a cost, memory is priced; with a budget, its size is limited; with both, both hold. `progress`
+    hears of the growth, `playing` of games that are played after it.
     """
     limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
+    run = _Run(limits, stop, progress, playing)
     if budget is not None and cost is None:
         if matchup.enumerable:
-            return _solve(matchup, side, 0.0, 0.0, budget, limits, stop, progress, checkpoint)
-        return _by_price(matchup, side, budget, limits, stop, progress)
+            return _solve(matchup, side, 0.0, budget, run, checkpoint)
+        return _replayed(matchup, _by_price(matchup, side, budget, run), run)
     price = matchup.cost(side, cost)
     response.check_cost(price)
-    return _solve(matchup, side, price, price, budget, limits, stop, progress, checkpoint)
+    return _replayed(matchup, _solve(matchup, side, price, budget, run, checkpoint), run)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """How far to go, and who hears of it."""
+
+    limits: Limits
+    stop: Stop
+    progress: Callable[[Progress], None] | None
+    playing: Callable[[str], None] | None
+
+    def tell(self, text: str) -> None:
+        if self.playing is not None:
+            self.playing(text)
 
 
 def _solve(
     matchup: Matchup[S],
     side: Side,
-    grow_cost: float,
     cost: float,
     budget: int | None,
-    limits: Limits,
-    stop: Stop,
-    progress: Callable[[Progress], None] | None,
-    checkpoint: Path | None,
+    run: _Run,
+    checkpoint: Path | None = None,
 ) -> Prepared:
     grown = grow(
         matchup.game,
@@ -77,28 +96,39 @@ def _solve(
         matchup.base,
         matchup.prep[side - 1],
         matchup.value,
-        Pays(grow_cost),
-        limits,
-        stop=stop,
-        progress=progress,
+        Pays(cost),
+        run.limits,
+        stop=run.stop,
+        progress=run.progress,
         checkpoint=checkpoint,
     )
     if matchup.sampling is not None and cost > 0.0:
-        grown, best = _sharpened(matchup, grown, side, cost, budget, stop)
+        grown, best = _sharpened(matchup, grown, side, cost, budget, run)
     else:
         best = response.best_book(grown.tree, side, cost, budget)
     return Prepared(side, grown, best)
 
 
 def _sharpened(
-    matchup: Matchup[S], grown: Grown, side: Side, cost: float, budget: int | None, stop: Stop
+    matchup: Matchup[S], grown: Grown, side: Side, cost: float, budget: int | None, run: _Run
 ) -> tuple[Grown, Response]:
     """Sample on where it can change the decision, then choose (Theorem 3, adaptive)."""
     from preplay.sharpen import sharpen
 
     assert matchup.sampling is not None
     rollouts, epsilon = matchup.sampling
-    sharper = sharpen(matchup.game, grown.tree, side, cost, rollouts, epsilon, stop=stop)
+    sharper = sharpen(
+        matchup.game,
+        grown.tree,
+        side,
+        cost,
+        rollouts,
+        epsilon,
+        most=matchup.playouts,
+        trusted=matchup.guessing,
+        stop=run.stop,
+        progress=lambda now: run.tell(f"{now.samples:,} playouts, regret at most {now.regret:.3f}"),
+    )
     grown = replace(grown, tree=sharper.tree)
     best = response.best_book(sharper.tree, side, cost, budget)
     if budget is None:  # the decision stage knows the book as a whole better than history by history
@@ -106,14 +136,29 @@ def _sharpened(
     return grown, best
 
 
-def _by_price(
-    matchup: Matchup[S],
-    side: Side,
-    budget: int,
-    limits: Limits,
-    stop: Stop,
-    progress: Callable[[Progress], None] | None,
-) -> Prepared:
+def _replayed(matchup: Matchup[S], prepared: Prepared, run: _Run) -> Prepared:
+    """Where time is part of the game, fresh games say what the chosen book is worth."""
+    best = prepared.response
+    if matchup.replay is None or run.stop.asked:
+        return prepared
+    tree = prepared.tree
+    memory = {tree.history(int(k)): _moves(tree, int(k)) for k in best.nodes}
+    played = matchup.replay(
+        best.side, memory, run.stop, lambda games: run.tell(f"{games:,} fresh games of each kind")
+    )
+    if not played.games:
+        return prepared
+    better = replace(
+        best,
+        baseline=played.without.mean,
+        unprepared=played.without.mean,
+        value=played.value.mean,
+        error=CONFIDENT * played.value.error,
+    )
+    return replace(prepared, response=replace(better, upper=max(best.upper, better.net)), played=played)
+
+
+def _by_price(matchup: Matchup[S], side: Side, budget: int, run: _Run) -> Prepared:
     """The best book within a budget on a game too large to grow without a price.
 
     Lower prices grow larger trees, until the best book for the price fills the budget. Any book S of at
@@ -121,7 +166,7 @@ def _by_price(
     """
     price, upper = 0.02, 1.0
     while True:
-        prepared = _solve(matchup, side, price, price, None, limits, stop, progress, None)
+        prepared = _solve(matchup, side, price, None, run)
         upper = min(upper, prepared.response.upper + price * budget)
         full = prepared.response.size >= budget or price < LEAST_COST
         if full or prepared.grown.ending != "complete":
@@ -152,6 +197,7 @@ def book_of(
         value=best.value if nodes is None else response.evaluate(tree, side, chosen),
         cost=best.cost,
         upper=best.upper,
+        error=best.error,
         start=start,
         chess960=bool(getattr(matchup.game, "chess960", False)),
         provenance=dict(provenance or {}),
@@ -161,13 +207,16 @@ def book_of(
 def entry(tree: Tree, side: Side, k: int, reach: float, gain: float) -> Entry:
     """One memorized history of a tree as a book entry."""
     value = float(tree.value[k])
-    moves = {
-        tree.names[tree.action[c]]: float(tree.prep[c]) for c in tree.children(k) if tree.prep[c] > 0.0
-    }
     return Entry(
         history=tree.history(k),
-        moves=moves,
+        moves=_moves(tree, k),
         reach=reach,
         gain=gain,
         value=value if side == 1 else 1.0 - value,
     )
+
+
+def _moves(tree: Tree, k: int) -> dict[str, float]:
+    return {
+        tree.names[tree.action[c]]: float(tree.prep[c]) for c in tree.children(k) if tree.prep[c] > 0.0
+    }

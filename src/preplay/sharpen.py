@@ -83,8 +83,8 @@ def sharpen(
     `tree` was grown for this side and cost with `rollouts` as its values (or with exact ones). Then the
     chosen book is played as a whole until its net is known to within ε/2. Once `most`
     playouts are spent no further ones begin; the book then comes with the regret that it may have.
-    `trusted`: choose by the tree's values as far as the playouts do not contradict them, instead of by the
-    means of the playouts. What is certain does not depend on it.
+    `trusted`: choose by the tree's values as far as the playouts do not contradict them, instead of by
+    the means of the playouts. What is certain does not depend on it.
     """
     check_cost(cost)
     check_guarantee(epsilon, rollouts.delta)

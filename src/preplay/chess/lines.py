@@ -6,7 +6,7 @@ import csv
 import heapq
 import io
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
 
@@ -14,6 +14,7 @@ import chess
 
 from preplay.book import Book, Entry
 from preplay.errors import InputError
+from preplay.games.clocked import untimed
 
 K = TypeVar("K", bound=Hashable)
 
@@ -94,14 +95,15 @@ def start_board(book: Book) -> chess.Board:
 def walk(book: Book, *, notate: bool = False) -> Iterator[Place]:
     """Every entry with its board, line by line, so that shared beginnings are played once.
 
-    Raises InputError at a move that is illegal or at a position where the other side is to move.
+    Times of a clocked book are left out: at the board they are never quite the same. Raises InputError
+    at a move that is illegal or at a position where the other side is to move.
     """
     board = start_board(book)
     names: list[str] = []
     path: list[str] = []
     sans: list[str] = []
     for index in sorted(range(book.size), key=lambda k: book.entries[k].history):
-        entry = book.entries[index]
+        entry = _without_times(book.entries[index])
         common = shared(names, entry.history)
         while len(names) > common:
             board.pop()
@@ -123,6 +125,13 @@ def walk(book: Book, *, notate: bool = False) -> Iterator[Place]:
         moves.sort(key=lambda item: -item[1])
         played = tuple(sans) if notate else ()
         yield Place(index, entry, board.copy(stack=1), tuple(path), tuple(moves), played)
+
+
+def _without_times(entry: Entry) -> Entry:
+    if not any("@" in name for name in (*entry.history, *entry.moves)):
+        return entry
+    history = tuple(untimed(name)[0] for name in entry.history)
+    return replace(entry, history=history, moves={untimed(m)[0]: p for m, p in entry.moves.items()})
 
 
 def spots(book: Book, key: Callable[[chess.Board], K]) -> dict[K, Spot]:

@@ -14,14 +14,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import chess
 import chess.pgn
 import numpy as np
 
-import chess
 from preplay.book import Book, draw
+from preplay.chess.clock import ClockedChess, State
 from preplay.chess.rules import ChessGame, ChessState
 from preplay.errors import InputError
 from preplay.game import FINAL, Distribution, Side, other
+from preplay.games.clocked import RESIGN, ClockedState, untimed
 from preplay.growth import Stop
 from preplay.matchup import Matchup
 from preplay.randomness import generator
@@ -43,6 +45,7 @@ class PlayedGame:
     prepared: bool
     """False in control games without the book."""
     moves: tuple[str, ...]
+    """The history; under a clock, moves tell their time."""
     score: float
     """Utility of the prepared side: 1, 1/2, 0, or the model's value where the book ended."""
     depth: int
@@ -56,11 +59,11 @@ class _Question:
 
     kind: Literal["move", "value"]
     side: Side
-    state: ChessState
+    state: ChessState | State
 
 
 def play_games(
-    matchup: Matchup[ChessState],
+    matchup: Matchup[Any],
     books: Sequence[Book],
     numbers: Iterable[int],
     adjudication: Adjudication,
@@ -73,8 +76,12 @@ def play_games(
 
     Game number n uses book n modulo the number of books: both colours in turn when both are prepared.
     """
-    if not isinstance(matchup.game, ChessGame):
+    if not isinstance(matchup.game, (ChessGame, ClockedChess)):
         raise InputError(f"matchup '{matchup.name}' is not chess; matches are played in chess only")
+    if adjudication == "model" and isinstance(matchup.game, ClockedChess):
+        raise InputError(
+            "adjudication 'model' under a clock; expected rules: games are played to the end"
+        )
     waiting = iter(numbers)
     running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question]] = deque()
 
@@ -104,7 +111,7 @@ def play_games(
 
 
 def _ask(
-    matchup: Matchup[ChessState],
+    matchup: Matchup[Any],
     running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question]],
     game: Generator[_Question, Any, PlayedGame],
     question: _Question,
@@ -116,14 +123,14 @@ def _ask(
     running.append((game, question))
 
 
-def _answer(matchup: Matchup[ChessState], question: _Question) -> Distribution | Value:
+def _answer(matchup: Matchup[Any], question: _Question) -> Distribution | Value:
     if question.kind == "value":
         return matchup.value.values([question.state])[0]
     return matchup.base[question.side - 1].distributions([question.state])[0]
 
 
 def _game(
-    matchup: Matchup[ChessState],
+    matchup: Matchup[Any],
     book: Book,
     number: int,
     adjudication: Adjudication,
@@ -137,26 +144,26 @@ def _game(
     entries = {} if control else {entry.history: entry.moves for entry in pure.entries}
     state = game.root()
     inside, depth = True, 0
-    reason = "rules"
     while game.player(state) != FINAL:
         if game.player(state) == book.side:
-            inside = inside and state.moves in entries
+            history = game.history(state)
+            inside = inside and history in entries
             if inside:
-                distribution = entries[state.moves]
+                distribution = entries[history]
                 depth += 1
             elif adjudication == "model":
                 value: Value = yield _Question("value", book.side, state)
                 score = value.for_player(book.side).mean
-                return PlayedGame(number, book.side, not control, state.moves, score, depth, "model")
+                return PlayedGame(number, book.side, not control, history, score, depth, "model")
             else:
                 distribution = yield _Question("move", book.side, state)
         else:
             distribution = yield _Question("move", other(book.side), state)
         state = game.next(state, _pick(distribution, rng))
     utility = game.utility(state)
-    reason = _ending(game, state)
     score = utility if book.side == 1 else 1.0 - utility
-    return PlayedGame(number, book.side, not control, state.moves, score, depth, reason)
+    reason = _ending(game, state)
+    return PlayedGame(number, book.side, not control, game.history(state), score, depth, reason)
 
 
 def _pick(distribution: Distribution, rng: np.random.Generator) -> str:
@@ -167,7 +174,14 @@ def _pick(distribution: Distribution, rng: np.random.Generator) -> str:
     return names[min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(names) - 1)]
 
 
-def _ending(game: Any, state: ChessState) -> str:
+RESIGNATION, FLAG = "resignation", "time forfeit"
+
+
+def _ending(game: Any, state: ChessState | State) -> str:
+    if isinstance(state, ClockedState):
+        if state.lost:
+            return RESIGNATION if untimed(state.actions[-1])[0] == RESIGN else FLAG
+        return _ending(game.game, state.inner)
     board = state.board
     if board.is_checkmate():
         return "checkmate"
@@ -182,9 +196,10 @@ def _ending(game: Any, state: ChessState) -> str:
     return f"{game.length} half-moves"
 
 
-def pgn_of(played: PlayedGame, matchup: Matchup[ChessState], names: tuple[str, str]) -> str:
+def pgn_of(played: PlayedGame, matchup: Matchup[Any], names: tuple[str, str]) -> str:
     """One game as PGN, with where the book ended."""
-    root = matchup.game.root().board
+    rules = matchup.game.game if isinstance(matchup.game, ClockedChess) else matchup.game
+    root = rules.root().board
     game = chess.pgn.Game()
     if root.fen() != chess.STARTING_FEN:
         game.setup(root)
@@ -207,8 +222,11 @@ def pgn_of(played: PlayedGame, matchup: Matchup[ChessState], names: tuple[str, s
         }
     )
     node: chess.pgn.GameNode = game
-    for move in played.moves:
+    moves = played.moves[:-1] if played.reason in (RESIGNATION, FLAG) else played.moves
+    for name in moves:
+        move, time = untimed(name)
         node = node.add_variation(node.board().parse_uci(move))
+        node.comment = f"time {time}" if time else ""
     node.comment = f"{played.reason}, score {played.score:.4g} for {prepared}"
     return str(game) + "\n\n"
 
@@ -234,7 +252,7 @@ def keep_game(path: Path, game: PlayedGame) -> None:
 
 
 def play_match(
-    matchup: Matchup[ChessState],
+    matchup: Matchup[Any],
     books: Sequence[Book],
     games: int,
     adjudication: Adjudication,

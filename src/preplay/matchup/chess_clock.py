@@ -1,0 +1,171 @@
+"""Chess matchups with a clock for the whole game: time is spent, and preparation saves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from preplay.adaptive import AdaptiveRollouts
+from preplay.chess.analysis import EngineSpec, Limit
+from preplay.chess.analyst import Analyst
+from preplay.chess.clock import ClockedChess, EngineEffort, Guess
+from preplay.chess.discovery import find_engine
+from preplay.chess.play import EnginePolicy, Search
+from preplay.chess.pool import EnginePool
+from preplay.chess.rules import ChessGame
+from preplay.chess.store import AnalysisStore
+from preplay.game import Side
+from preplay.games.clocked import AtTheBoard, FromMemory, ShareOfTheRest, geometric_levels
+from preplay.growth.stopping import Stop
+from preplay.matchup.chess import NEGLIGIBLE, PREP_NODES, WINDOW, Player, Start, default_store
+from preplay.matchup.model import Matchup
+from preplay.matchup.settings import Settings, validate
+from preplay.streams import Streams
+from preplay.timeshare import Memory, TimeShare, time_share
+
+
+class Clock(Settings):
+    """The time of each side, and how base spends it: a share of the rest and a part of the increment."""
+
+    unit: Literal["nodes", "milliseconds"] = "nodes"
+    budget: int = Field(default=30_000, ge=1)
+    increment: int = Field(default=0, ge=0)
+    share: float = Field(default=0.05, gt=0.0, le=1.0)
+    increment_share: float = Field(default=0.75, ge=0.0, le=1.0)
+    least: int = Field(default=100, ge=1)
+    most: int | None = Field(default=None, ge=1)
+    grid: float = Field(default=1.25, gt=1.0, le=10.0)
+
+
+class ClockedPlayer(Settings):
+    """A side at the board; what it leaves out of its time is as in the clock."""
+
+    engine: str | None = None
+    options: dict[str, str | int | bool] = Field(default_factory=dict)
+    multipv: int = Field(default=2, ge=1, le=218)
+    randomness: float = Field(default=0.0, ge=0.0)
+    budget: int | None = Field(default=None, ge=1)
+    increment: int | None = Field(default=None, ge=0)
+    share: float | None = Field(default=None, gt=0.0, le=1.0)
+
+
+class ClockedValue(Settings):
+    """How v(h) is found: a first guess, playouts until the book is certain, fresh games to value it."""
+
+    epsilon: float = Field(default=0.2, gt=0.0, lt=1.0)
+    delta: float = Field(default=0.05, gt=0.0, lt=1.0)
+    playouts: int = Field(default=1000, ge=0)
+    games: int = Field(default=300, ge=2)
+    slope: float = Field(default=0.003, gt=0.0)
+    doubling: float = Field(default=0.3, ge=0.0)
+    seed: int = 0
+
+
+class ClockedMatchup(Settings):
+    """Everything about a chess matchup with a clock."""
+
+    kind: Literal["chess-clock"] = "chess-clock"
+    start: Start = Start()
+    chess960: bool = False
+    length: int = Field(default=100, ge=1, le=1000)
+    resign: int | None = Field(default=400, ge=1)
+    clock: Clock = Clock()
+    white: ClockedPlayer = ClockedPlayer()
+    black: ClockedPlayer = ClockedPlayer()
+    prep: Player = Player(multipv=1)
+    white_prep: Player | None = None
+    black_prep: Player | None = None
+    value: ClockedValue = ClockedValue()
+    cost: float | None = Field(default=None, gt=0.0)
+    white_cost: float | None = Field(default=None, gt=0.0)
+    black_cost: float | None = Field(default=None, gt=0.0)
+
+
+@contextmanager
+def open_chess_clock(
+    config: Mapping[str, Any], *, workers: int | None = None, store: Path | None = None
+) -> Iterator[Matchup[Any]]:
+    """The matchup of a configuration with a clock; its engines run as long as the block."""
+    settings = validate(ClockedMatchup, config, "chess-clock matchup")
+    game, players = _game(settings), (settings.white, settings.black)
+    studies = [_study(one or settings.prep) for one in (settings.white_prep, settings.black_prep)]
+    value = settings.value
+    with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
+        analyst = Analyst(pool, kept)
+        rules = tuple(_rule(settings.clock, player) for player in players)
+        efforts = [_effort(settings, player, analyst) for player in players]
+        base = (AtTheBoard(game, rules[0], efforts[0]), AtTheBoard(game, rules[1], efforts[1]))
+        preps = settings.white_prep or settings.prep, settings.black_prep or settings.prep
+        prep = (
+            FromMemory(EnginePolicy(analyst, studies[0], preps[0].randomness)),
+            FromMemory(EnginePolicy(analyst, studies[1], preps[1].randomness)),
+        )
+        specs = [*(effort.engine for effort in efforts), *(study.engine for study in studies)]
+        engines = {spec: pool.identity(spec) for spec in specs}
+        rollouts = AdaptiveRollouts(game, Streams(game, base, value.seed), value.delta, first=0)
+
+        def replay(
+            side: Side, book: Memory, stop: Stop, progress: Callable[[int], None] | None
+        ) -> TimeShare:
+            rule = rules[side - 1]
+            return time_share(
+                game, base, side, book, rule, value.games, value.seed, stop=stop, progress=progress
+            )
+
+        yield Matchup(
+            name="chess-clock",
+            game=game,
+            base=base,
+            prep=prep,
+            value=Guess(analyst, _study(settings.prep), value.slope, value.doubling),
+            costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
+            sides=("white", "black"),
+            config=settings.model_dump(exclude={"cost", "white_cost", "black_cost"})
+            | {"engines": sorted(str(identity) for identity in set(engines.values()))},
+            window=WINDOW,
+            negligible=NEGLIGIBLE,
+            sampling=(rollouts, value.epsilon),
+            playouts=value.playouts,
+            guessing=True,
+            replay=replay,
+            counting=lambda: analyst.stats().searches,
+            telling=lambda: f"{analyst.stats().searches:,} searches",
+            notation=game.write,
+            versions={f"engine {k}": i.name for k, i in enumerate(dict.fromkeys(engines.values()), 1)},
+        )
+
+
+def _game(settings: ClockedMatchup) -> ClockedChess:
+    clock, players = settings.clock, (settings.white, settings.black)
+    inner = ChessGame(settings.start.fen, tuple(settings.start.moves), settings.length, settings.chess960)
+    budget = tuple(clock.budget if p.budget is None else p.budget for p in players)
+    increment = tuple(clock.increment if p.increment is None else p.increment for p in players)
+    top = max(clock.least, *(b + i * settings.length for b, i in zip(budget, increment, strict=True)))
+    return ClockedChess(
+        inner,
+        (budget[0], budget[1]),
+        (increment[0], increment[1]),
+        geometric_levels(clock.least, top, clock.grid),
+        resigning=settings.resign is not None,
+    )
+
+
+def _rule(clock: Clock, player: ClockedPlayer) -> ShareOfTheRest:
+    share = clock.share if player.share is None else player.share
+    return ShareOfTheRest(share, clock.increment_share, clock.least, clock.most)
+
+
+def _effort(settings: ClockedMatchup, player: ClockedPlayer, analyst: Analyst) -> EngineEffort:
+    engine = EngineSpec.of(find_engine(player.engine), player.options)
+    unit = settings.clock.unit
+    return EngineEffort(analyst, engine, unit, player.multipv, player.randomness, settings.resign)
+
+
+def _study(player: Player) -> Search:
+    limits = player.nodes, player.depth, player.milliseconds
+    limit = Limit(*limits) if any(x is not None for x in limits) else Limit(PREP_NODES)
+    return Search(EngineSpec.of(find_engine(player.engine), player.options), limit, player.multipv)

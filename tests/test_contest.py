@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from randomgames import Raw, books, games, v, worth
 
 from preplay.contest import contest, mixed_book
 from preplay.equilibrium import solve
@@ -16,6 +15,7 @@ from preplay.games import tabular
 from preplay.growth import Limits, Stop, grow_contested
 from preplay.matchup import Matchup
 from preplay.tree import check
+from randomgames import Raw, books, games, v, worth
 
 COSTS = st.tuples(st.sampled_from([0.01, 0.05, 0.1]), st.sampled_from([0.01, 0.05, 0.1]))
 BASE, PREP = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import chess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import chess
 from preplay.chess.rules import ChessGame, ChessState, line_san
 from preplay.errors import GameError, InputError
 from preplay.game import FINAL, walk

@@ -70,6 +70,8 @@ def match(
     if sprt is not None:
         scores.sprt(scores.Tally(0, 0, 0), *sprt)
     name, settings = _settings(config, changes or ())
+    if not str(settings.get("kind")).startswith("chess"):
+        raise InputError(f"matchup '{name}' is not chess; matches are played in chess only")
     with from_config(name, settings, workers=workers, store=store) as matchup, on_interrupt() as stop:
         clocked = matchup.replay is not None
         mode: Adjudication = (

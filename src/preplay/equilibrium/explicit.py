@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from preplay.equilibrium.compiled import compiled
+from preplay.compiled import jit
 from preplay.equilibrium.publicgame import Costs, allowed, check_costs
 from preplay.errors import InputError
 from preplay.tree import Bools, Bytes, Floats, Ints, Tree
@@ -230,7 +230,7 @@ def _whole(first: Ints, probability: Floats) -> Units:
     return units
 
 
-@compiled
+@jit
 def _balance(first: Ints, units: Units, whole: int) -> None:
     """Let the largest among each history's children take what is missing to the whole."""
     for k in range(len(first) - 1):
@@ -244,7 +244,7 @@ def _balance(first: Ints, units: Units, whole: int) -> None:
         units[largest] += whole - total
 
 
-@compiled
+@jit
 def _count(first: Ints, player: Bytes, base: Units, prep: Units, mask: Bools) -> int:
     """Copies of each history by (1 in book, 2 in book), and the nodes that they make in play."""
     n = len(player)
@@ -272,7 +272,7 @@ def _count(first: Ints, player: Bytes, base: Units, prep: Units, mask: Bools) ->
     return nodes
 
 
-@compiled
+@jit
 def _count_audit(
     first: Ints, player: Bytes, prep: Units, either: Units, mask: Bools, side: np.int8
 ) -> int:

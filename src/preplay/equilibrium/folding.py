@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preplay.equilibrium.compiled import compiled
+from preplay.compiled import jit
 from preplay.equilibrium.publicgame import Costs, Mixed
 from preplay.tree import Bools, Bytes, Floats, Ints, Tree
 
@@ -86,7 +86,7 @@ def fold(tree: Tree, costs: Costs, mask: Bools, *, drop: bool = True) -> FoldedG
     return FoldedGame(sides=(Decisions(*one), Decisions(*two)), histories=tree.size)
 
 
-@compiled
+@jit
 def _drop(
     parent: Ints,
     first: Ints,
@@ -173,7 +173,7 @@ def _drop(
 _Arrays = tuple[Ints, Ints, Ints, Floats, Floats]
 
 
-@compiled
+@jit
 def _fold(
     first: Ints,
     player: Bytes,

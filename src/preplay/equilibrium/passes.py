@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from preplay.equilibrium.compiled import compiled
+from preplay.compiled import jit
 from preplay.tree import Bools, Bytes, Floats, Ints
 
 
-@compiled
+@jit
 def chance(parent: Ints, player: Bytes, base: Floats) -> Floats:
     """[n] the product of the chance moves before each history."""
     reach = np.ones(len(parent))
@@ -18,7 +18,7 @@ def chance(parent: Ints, player: Bytes, base: Floats) -> Floats:
     return reach
 
 
-@compiled
+@jit
 def descend(parent: Ints, player: Bytes, side: np.int8, x: Floats) -> None:
     """Clip x at own histories to [0, x(previous own history)], in place."""
     last = np.ones(len(parent))  # x at the last own history before k
@@ -30,7 +30,7 @@ def descend(parent: Ints, player: Bytes, side: np.int8, x: Floats) -> None:
             x[k] = max(0.0, min(x[k], last[k])) if x[k] == x[k] else 0.0
 
 
-@compiled
+@jit
 def previous(parent: Ints, player: Bytes, side: np.int8, x: Floats) -> Floats:
     """[n] X(h): x at the own history before each history; 1 where there is none."""
     last = np.ones(len(parent))
@@ -40,7 +40,7 @@ def previous(parent: Ints, player: Bytes, side: np.int8, x: Floats) -> Floats:
     return last
 
 
-@compiled
+@jit
 def masses(
     parent: Ints, player: Bytes, base: Floats, prep: Floats, side: np.int8, x: Floats
 ) -> tuple[Floats, Floats]:
@@ -65,7 +65,7 @@ def masses(
     return straight, inside
 
 
-@compiled
+@jit
 def best(
     parent: Ints,
     first: Ints,
@@ -116,7 +116,7 @@ def best(
     return float(inside[0])
 
 
-@compiled
+@jit
 def backward(
     first: Ints,
     player: Bytes,

@@ -45,7 +45,7 @@ class Method:
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "sweep": Method(Rule(2.3, 1.0, 0.0, 2.0, 0.2, 1.0), restart=0.3),
+        "sweep": Method(Rule(2.0, 1.0, 0.0, 2.0, 0.2, 1.0), restart=0.3),
         "cfr": Method(Rule(0.0, 1.0, -math.inf, 0.0, 0.0, 0.0)),
         "cfr+": Method(Rule(0.0, 1.0, 0.0, 1.0, 0.0, 0.0)),
         "dcfr": Method(Rule(1.5, 0.5, -math.inf, 2.0, 0.0, 0.0)),
@@ -286,3 +286,11 @@ def _start(tree: Tree, game: FoldedGame, start: Equilibrium | Mixed) -> Mixed:
     x = start.x if isinstance(start, Equilibrium) else start
     every = decisions(tree)
     return game.gather((check_mixed(tree, x[0], 1, every), check_mixed(tree, x[1], 2, every)))
+
+
+def iterations_to(game: FoldedGame, method: Method, gap: float, limit: int) -> int | None:
+    """How many iterations a method takes to the gap on a folded game; None beyond the limit."""
+    best = _Best(game)
+    watch = _Watch(time.perf_counter(), gap, limit, None, None, None)
+    done = _minimize(game, method, None, best, watch)
+    return done if best.gap <= gap else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from preplay.equilibrium.compiled import compiled
+from preplay.compiled import jit
 from preplay.equilibrium.publicgame import Mixed, check_mixed, decisions
 from preplay.game import Side
 from preplay.tree import Bools, Bytes, Floats, Ints, Tree
@@ -111,7 +111,7 @@ def _mover(tree: Tree) -> Bytes:
     return mover
 
 
-@compiled
+@jit
 def _draw(parent: Ints, player: Bytes, side: np.int8, x: Floats, uniform: Floats) -> Bools:
     """Stay at each own history with probability x(h) / x(previous own), independently."""
     n = len(parent)
@@ -129,7 +129,7 @@ def _draw(parent: Ints, player: Bytes, side: np.int8, x: Floats, uniform: Floats
     return book
 
 
-@compiled
+@jit
 def _behaviour(
     parent: Ints, player: Bytes, base: Floats, prep: Floats, side: np.int8, x: Floats
 ) -> Floats:
@@ -154,7 +154,7 @@ def _behaviour(
     return move
 
 
-@compiled
+@jit
 def _products(parent: Ints, move: Floats) -> Floats:
     """[n] the product of `move` from the root down."""
     reach = move.copy()
@@ -163,7 +163,7 @@ def _products(parent: Ints, move: Floats) -> Floats:
     return reach
 
 
-@compiled
+@jit
 def _values(parent: Ints, move: Floats, utility: Floats) -> Floats:
     """[n] the expected utility at the leaves below; 0 must stand at all other histories."""
     value = utility.copy()
@@ -172,7 +172,7 @@ def _values(parent: Ints, move: Floats, utility: Floats) -> Floats:
     return value
 
 
-@compiled
+@jit
 def _first(parent: Ints, stands: Bools) -> Bools:
     """[n] the histories that stand and have no standing one before them."""
     n = len(parent)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preplay.equilibrium.compiled import compiled
+from preplay.compiled import jit
 from preplay.equilibrium.folding import (
     BASE,
     COST,
@@ -54,7 +54,7 @@ def new_state(side: Decisions) -> State:
     return State(zeros((m, 2)), zeros((m, 2)), np.full(m, 0.5), zeros((m, 2)), zeros(m))
 
 
-@compiled
+@jit
 def iterate(
     one: Decisions,
     two: Decisions,
@@ -89,7 +89,7 @@ def iterate(
     return weights
 
 
-@compiled
+@jit
 def backward(
     side: Decisions, state: State, rival_mass: Floats, rule: Rule, now: float, ahead: float
 ) -> None:
@@ -125,7 +125,7 @@ def backward(
     worth[0, 1] = 0.0
 
 
-@compiled
+@jit
 def forward(side: Decisions, state: State, rival_worth: Floats, weight: float) -> None:
     """Masses from the first decision down, into the average, and on to what the rival's are worth."""
     table, mass, stay, mean = side.table, state.mass, state.stay, state.mean
@@ -143,14 +143,14 @@ def forward(side: Decisions, state: State, rival_worth: Floats, weight: float) -
         pass_on(table, d, side.rival[d], gone, held, rival_worth)
 
 
-@compiled
+@jit
 def pass_on(table: Floats, d: int, rival: int, gone: float, held: float, rival_worth: Floats) -> None:
     """Add the leaves below decision d to the worth of the rival's last decision before it."""
     rival_worth[rival, 0] -= table[d, LEFT_LEFT] * gone + table[d, IN_LEFT] * held
     rival_worth[rival, 1] -= table[d, LEFT_IN] * gone + table[d, IN_IN] * held
 
 
-@compiled
+@jit
 def masses(side: Decisions, held: Floats, mass: Floats) -> float:
     """Fill `mass` from in-book masses alone (kept within the possible); return the cost of the book."""
     table = side.table
@@ -166,7 +166,7 @@ def masses(side: Decisions, held: Floats, mass: Floats) -> float:
     return cost
 
 
-@compiled
+@jit
 def best_response(
     side: Decisions, rival: Decisions, rival_mass: Floats, worth: Floats, book: Floats
 ) -> float:
@@ -190,7 +190,7 @@ def best_response(
     return float(worth[0, 1] + table[0, IN_LEFT] * gone + table[0, IN_IN] * held)
 
 
-@compiled
+@jit
 def resume(side: Decisions, state: State, held: Floats) -> None:
     """Go on from the strategy with in-book masses `held`; the size of the regrets stays as it is."""
     masses(side, held, state.mass)

@@ -10,17 +10,24 @@ from typing import Any
 
 import chess
 import numpy as np
+from typer.testing import CliRunner
 
 from preplay import book as books
 from preplay import response, runs
 from preplay import tree as trees
 from preplay.book import Book
+from preplay.cli.app import app
 from preplay.equilibrium import solve
 from preplay.experiments.sweep import Point
 from preplay.game import Side
 from preplay.prepare import entry
+from preplay.report.gather import gather
 from preplay.tree import Tree, from_parents
 
+HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">\'"&{{data}}'
+"""What a name in a PGN, an engine or a configuration might hold."""
+SPECIAL = "r3k2r/pPp2ppp/8/3pP3/8/8/P1P2PpP/R3K2R w KQkq d6 0 1"
+"""A start from which castling, en passant and promotions come at once."""
 PLAYER = {"engine": None, "options": {}, "nodes": 1000, "multipv": 2, "randomness": 0.0}
 CHESS = {
     "kind": "chess",
@@ -175,3 +182,30 @@ def save_sweep(
     lines = "".join(json.dumps(asdict(point)) + "\n" for point in points)
     run.path("points.jsonl").write_text(lines, encoding="utf-8")
     return points
+
+
+def hostile_run(place: Path) -> Path:
+    """A run in which every name that comes from outside is an attack."""
+    attack = PLAYER | {"engine": HOSTILE, "options": {HOSTILE: HOSTILE}, HOSTILE: HOSTILE}
+    matchup = CHESS | {
+        "white": attack, "black": attack, "prep": attack, "engines": [HOSTILE],
+        "start": {"fen": HOSTILE, "moves": [HOSTILE]}, "value": {"model": HOSTILE},
+    }  # fmt: skip
+    tree = chess_tree(8)
+    save_preparation(
+        place, tree, matchup=matchup, name=HOSTILE, versions={HOSTILE: HOSTILE, "engine 1": HOSTILE}
+    )
+    return place
+
+
+def prepare(directory: Path, game: Path | str, *options: str) -> dict[str, Any]:
+    """A real run by the command line, and its page data as it comes out of JSON."""
+    done = CliRunner().invoke(
+        app, ["prepare", str(game), "--save", str(directory), "--quiet", *options], catch_exceptions=False
+    )
+    assert done.exit_code == 0, done.output
+    return as_json(gather(directory))
+
+
+def as_json(data: Any) -> Any:
+    return json.loads(json.dumps(data, allow_nan=False))

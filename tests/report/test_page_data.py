@@ -19,32 +19,17 @@ import pytest
 import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from randomgames import games
+from pageruns import HOSTILE, SPECIAL, as_json, hostile_run, prepare
 from typer.testing import CliRunner
 
 from preplay import book as books
 from preplay import runs
-from preplay.cli.app import app
 from preplay.cli.report import report
 from preplay.equilibrium import payoff
 from preplay.errors import PreplayError
 from preplay.report.gather import gather
 from preplay.report.page import page, write_report
-
-HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">\'"&{{data}}'
-
-
-def prepare(directory: Path, game: Path | str, *options: str) -> dict[str, Any]:
-    """A real run by the command line, and its page data as it comes out of JSON."""
-    done = CliRunner().invoke(
-        app, ["prepare", str(game), "--save", str(directory), "--quiet", *options], catch_exceptions=False
-    )
-    assert done.exit_code == 0, done.output
-    return as_json(gather(directory))
-
-
-def as_json(data: Any) -> Any:
-    return json.loads(json.dumps(data, allow_nan=False))
+from randomgames import games
 
 
 class Page:
@@ -161,16 +146,20 @@ def chance_to_learn(value: float) -> dict[str, Any]:
     return decision(1, good=(value, 1.0, good), bad=(1.0 - value, 0.0, {"utility": 0.0}))
 
 
+FIVE = {f"r{k}": (0.2, 0.2, chance_to_learn(0.5)) for k in range(5)}
+ONE = {"one": (1.0, 1.0, chance_to_learn(0.5))}
+RARE = {"often": (0.99, 0.99, chance_to_learn(0.5)), "seldom": (0.01, 0.01, chance_to_learn(0.5))}
+WELL = {"well": (0.5, 0.5, chance_to_learn(0.98)), "badly": (0.5, 0.5, chance_to_learn(0.1))}
 REASONS = {
     # The first answer is met in 99 of 100 games and worth learning; the second is too rare.
-    "r": (decision(2, often=(0.99, 0.99, chance_to_learn(0.5)), seldom=(0.01, 0.01, chance_to_learn(0.5))), "0.02"),
+    "r": (decision(2, **RARE), "0.02"),
     # Half of the games stand so well that nothing is left to learn.
-    "w": (decision(2, well=(0.5, 0.5, chance_to_learn(0.98)), badly=(0.5, 0.5, chance_to_learn(0.1))), "0.02"),
+    "w": (decision(2, **WELL), "0.02"),
     # Five equal answers: each gains less than its price, one answer would have paid.
-    "x": (decision(1, only=(1.0, 1.0, decision(2, **{f"r{k}": (0.2, 0.2, chance_to_learn(0.5)) for k in range(5)}))), "0.11"),
+    "x": (decision(1, only=(1.0, 1.0, decision(2, **FIVE))), "0.11"),
     # The answer is certain, but two positions have to be learned for one gain.
-    "n": (decision(1, only=(1.0, 1.0, decision(2, one=(1.0, 1.0, chance_to_learn(0.5))))), "0.3"),
-}  # fmt: skip
+    "n": (decision(1, only=(1.0, 1.0, decision(2, **ONE))), "0.3"),
+}
 
 
 @pytest.mark.parametrize("code", sorted(REASONS))
@@ -210,9 +199,6 @@ def test_an_empty_book(tmp_path: Path) -> None:
     assert data["worth"]["size"] == 0
     assert data["steps"] == []
     assert page(data)
-
-
-SPECIAL = "r3k2r/pPp2ppp/8/3pP3/8/8/P1P2PpP/R3K2R w KQkq d6 0 1"
 
 
 @pytest.mark.parametrize(("start", "seed"), [("", 1), (SPECIAL, 2), (SPECIAL, 3)])
@@ -271,20 +257,6 @@ class Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self.inside = ""
-
-
-def hostile_run(place: Path) -> Path:
-    """A run in which every name that comes from outside is an attack."""
-    attack = pageruns.PLAYER | {"engine": HOSTILE, "options": {HOSTILE: HOSTILE}, HOSTILE: HOSTILE}
-    matchup = pageruns.CHESS | {
-        "white": attack, "black": attack, "prep": attack, "engines": [HOSTILE],
-        "start": {"fen": HOSTILE, "moves": [HOSTILE]}, "value": {"model": HOSTILE},
-    }  # fmt: skip
-    tree = pageruns.chess_tree(8)
-    pageruns.save_preparation(
-        place, tree, matchup=matchup, name=HOSTILE, versions={HOSTILE: HOSTILE, "engine 1": HOSTILE}
-    )
-    return place
 
 
 def test_hostile_names_stay_text(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from preplay.tree import Bools, Floats, Ints, Tree
 
 WON = 0.75
 """From this value on a book ends because enough is won rather than because a line is rare."""
+SELDOM = 0.2
+"""Positions met less often than this are called rare where the price decides."""
 RANDOM = 1.6
 """From this effective number of answers on the opponent's choice is called too random."""
 
@@ -140,7 +142,8 @@ def _ends(
         elif tree.player[k] == FINAL:
             ends.append(GAME_OVER)
         elif reach[k] * (1.0 - value[k]) <= cost or not known[k]:
-            ends.append(WON_ENOUGH if value[k] >= WON and reach[k] > cost else TOO_RARE)
+            rare = reach[k] <= cost or not known[k] or (value[k] < WON and reach[k] < SELDOM)
+            ends.append(TOO_RARE if rare else WON_ENOUGH if value[k] >= WON else NOT_WORTH)
         elif tree.open[k]:
             ends.append(CUT_SHORT)
         elif budget is not None and size >= budget:

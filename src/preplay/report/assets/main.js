@@ -19,7 +19,7 @@ function makeApp(data, view, flipped) {
       app.listeners.forEach((listener) => listener(k, { ...options, animate }));
       if (!app.quizzing()) {
         announce(spoken(app, k));
-        keepAddress(app, k);
+        keepAddress(app);
       }
     },
     refresh() {
@@ -59,11 +59,15 @@ function spoken(app, k) {
   return `${last}. Answers: ${byShare(view, k).slice(0, 4).map((c) => `${view.say(c)} ${percent(view.p[c], 0)}`).join(', ')}.`;
 }
 
-function keepAddress(app, k) {
-  const way = app.view.path(k).map((j) => encodeURIComponent(app.view.name(j))).join('/');
-  try {
-    history.replaceState(null, '', way ? `#/${way}` : '#');
-  } catch { /* the address is a convenience */ }
+// The address names the position, so that it can be marked or sent. Browsers allow few changes a second.
+function keepAddress(app) {
+  clearTimeout(app.addressing);
+  app.addressing = setTimeout(() => {
+    const way = app.view.path(app.at).map((j) => encodeURIComponent(app.view.name(j))).join('/');
+    try {
+      history.replaceState(null, '', way ? `#/${way}` : '#');
+    } catch { /* the address is a convenience */ }
+  }, 300);
 }
 
 function addressed(view) {

@@ -58,6 +58,7 @@ function makeQuiz(app) {
 
   function nextLine() {
     state.line += 1;
+    feedback.className = 'feedback';
     const due = state.again.find((miss) => miss.due <= state.line && book.inside(miss.k));
     if (due) ask(due.k);
     else advance(0);
@@ -88,7 +89,7 @@ function makeQuiz(app) {
     Object.assign(state, { at: k, phase: 'ask', fresh: true });
     state.asked += 1;
     app.go(k);
-    feedback.textContent = '';
+    if (!feedback.classList.contains('right')) feedback.textContent = '';
     const repeat = state.again.some((miss) => miss.k === k);
     const before = book.path(k);
     const last = before.length ? `after ${numbers.line(book, before.slice(-1))}` : 'at the start';
@@ -96,7 +97,7 @@ function makeQuiz(app) {
     if (!data.chess) drawChoices(k);
     draw();
     announce(question.textContent);
-    if (data.chess && matchMedia('(pointer: fine)').matches) field.focus({ preventScroll: true });
+    if (data.chess && !matchMedia('(pointer: coarse)').matches) field.focus({ preventScroll: true });
     else if (!data.chess) find('button', choices).focus({ preventScroll: true });
   }
 
@@ -111,7 +112,9 @@ function makeQuiz(app) {
   function typed(text) {
     if (state.phase !== 'ask' || !text) return;
     if (data.chess && !/^(?:[a-h][1-8][a-h][1-8][qrbn]?|[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=?[QRBN])?[+#]?|[O0o]-[O0o](?:-[O0o])?[+#]?|[kqrn][a-h1-8x]+)$/.test(text)) {
+      feedback.className = 'feedback';
       feedback.textContent = 'Write a move such as Nf3, exd5, O-O or g1f3.';
+      field.select();
       return;
     }
     const neat = data.chess ? plainMove(text.replace(/o/g, 'O').replace('=', '')).replace(/^[kqrn](?=[a-h1-8x])/, (letter) => letter.toUpperCase()) : text;

@@ -99,7 +99,7 @@ function endReason(code, facts) {
     case 'n':
       return beyond
         ? `Studied, but not worth its price: ${beyond[0]}${list ? ` (then ${list})` : ''} and what follows gains less than it costs.`
-        : `Studied, but not worth its price: what follows gains less than it costs (${price} points per 100 games).`;
+        : `Not worth its price: ${left}`;
     case 'b':
       return `No room: the book was limited to ${plural(budget, 'position')}, and others gain more.`;
     case 'o':

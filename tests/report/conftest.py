@@ -1,0 +1,42 @@
+"""One browser and one set of pages for all tests of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import browser as browsers
+import pageruns
+import pytest
+from browser import Browser
+from pageruns import SPECIAL, prepare
+
+from preplay.report.page import write_report
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A headless Chromium; without one, what needs it is skipped."""
+    if absent := browsers.missing():
+        pytest.skip(absent)
+    with browsers.chromium(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of every kind with their pages, NAME and NAME.html."""
+    folder = tmp_path_factory.mktemp("pages")
+    pageruns.save_preparation(folder / "chess", pageruns.chess_tree(40, seed=5))
+    pageruns.save_preparation(folder / "black", pageruns.chess_tree(20, 2, seed=6), 2)
+    special = pageruns.chess_tree(60, start=SPECIAL, seed=2, replies=3)
+    pageruns.save_preparation(folder / "special", special, start=SPECIAL)
+    prepare(folder / "other", "synthetic", "--side", "1", "--cost", "0.0005")
+    prepare(folder / "empty", "synthetic", "--side", "2", "--cost", "0.9")
+    pageruns.save_equilibrium(folder / "mixed", pageruns.chess_tree(60, seed=3, both=True), 3e-3)
+    pageruns.save_sweep(folder / "sweep", key="prep.nodes")
+    pageruns.save_sweep(folder / "words", key="value.model", settings=("linear", "wdl"))
+    pageruns.save_sweep(folder / "figure", "figure1")
+    for run in list(folder.iterdir()):
+        write_report(run, folder / f"{run.name}.html")
+    return folder

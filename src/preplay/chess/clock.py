@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from preplay.chess.analysis import EngineSpec, Limit, Request, search_position
@@ -70,27 +70,35 @@ class EngineEffort:
     randomness: float = 0.0
     resign: int | None = None
     """Centipawns behind at which it resigns; None: never."""
+    asked: dict[tuple[str, ...], Request] = field(default_factory=dict, repr=False, compare=False)
+    """Searches that were asked ahead, by history."""
 
     def request(self, state: State, effort: int) -> Request:
         """The search of one move."""
         limit = Limit(nodes=effort) if self.unit == "nodes" else Limit(milliseconds=effort)
         return Request(self.engine, search_position(state.inner.board), limit, self.multipv)
 
-    def _requests(self, states: Sequence[State], efforts: Sequence[int]) -> list[Request]:
-        return [self.request(state, effort) for state, effort in zip(states, efforts, strict=True)]
-
     def prefetch(self, states: Sequence[State], efforts: Sequence[int]) -> None:
         """Let the searches begin."""
-        self.analyst.prefetch(self._requests(states, efforts))
+        for state, effort in zip(states, efforts, strict=True):
+            self.asked[state.actions] = self.request(state, effort)
+        self.analyst.prefetch([self.asked[state.actions] for state in states])
 
     def cancel(self, states: Sequence[State], efforts: Sequence[int]) -> None:
         """Drop searches that have not begun."""
-        self.analyst.cancel(self._requests(states, efforts))
+        self.analyst.cancel(self._taken(states, efforts))
+
+    def _taken(self, states: Sequence[State], efforts: Sequence[int]) -> list[Request]:
+        """The requests of these states, which are not asked ahead any more."""
+        return [
+            self.asked.pop(state.actions) if state.actions in self.asked else self.request(state, effort)
+            for state, effort in zip(states, efforts, strict=True)
+        ]
 
     def distributions(self, states: Sequence[State], efforts: Sequence[int]) -> list[Distribution]:
         """Probabilities of the moves that the searches scored, or resignation."""
         answer: list[Distribution] = []
-        for analysis in self.analyst.analyse(self._requests(states, efforts)):
+        for analysis in self.analyst.analyse(self._taken(states, efforts)):
             lost = self.resign is not None and analysis.lines[0].score <= -self.resign
             answer.append({RESIGN: 1.0} if lost else move_distribution(analysis, self.randomness))
         return answer

@@ -56,7 +56,9 @@ class ChessGame:
             raise InputError(f"start position '{self.start}': {error}; expected a FEN") from None
         if not board.is_valid():
             status = board.status()
-            problems = ", ".join(str(s.name).lower().replace("_", " ") for s in chess.Status if status & s)
+            problems = ", ".join(
+                str(s.name).lower().replace("_", " ") for s in chess.Status if status & s
+            )
             raise InputError(f"start position '{self.start}': not a legal position ({problems})")
         for text in self.before:
             try:
@@ -98,7 +100,8 @@ class ChessGame:
 
     def next(self, state: ChessState, action: str) -> ChessState:
         """The history after a legal move in UCI notation."""
-        board = state.board.copy()
+        # Older moves cannot matter any more: not to the rules, and not to what engines are told.
+        board = state.board.copy(stack=state.board.halfmove_clock)
         try:
             board.push_uci(action)
         except ValueError:

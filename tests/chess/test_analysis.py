@@ -122,6 +122,8 @@ def test_moves_begin_where_the_first_repeated_position_was() -> None:
 def test_losing_castling_rights_makes_another_position() -> None:
     board = played("e2e4", "e7e5", "e1e2", "e8e7", "e2e1", "e7e8")
     assert search_position(board).moves == ()
+    board = played("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "h1g1")  # the end of all before
+    assert search_position(board).moves == ()
     board = played("e1e2", "e8e7", "e2e1", "e7e8", fen="4k3/8/8/8/8/8/8/4K2R w - - 7 30")
     assert len(search_position(board).moves) == 4
 

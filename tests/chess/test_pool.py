@@ -114,13 +114,13 @@ def test_an_engine_that_keeps_failing(fault: str, words: str) -> None:
 
 def test_an_engine_that_cannot_start_fails_at_once() -> None:
     spec = fake("mute")
-    with EnginePool(2, handshake=0.5) as pool:
+    with EnginePool(2, handshake=1.0) as pool:
         began = time.monotonic()
         futures = [pool.submit(each) for each in requests(spec, 20)]
         for future in futures:
-            with pytest.raises(EngineError, match=r"mute' did not answer within 0\.5 s"):
+            with pytest.raises(EngineError, match=r"mute' did not answer within 1 s"):
                 future.result()
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 9  # not a second for each
         with pytest.raises(EngineError, match="did not answer"):
             pool.identity(spec)
         with pytest.raises(EngineError, match="cannot be started"):

@@ -27,7 +27,7 @@ from preplay.chess.analysis import (
     SearchPosition,
 )
 from preplay.chess.encoding import decode, encode
-from preplay.chess.store import AnalysisStore, Setting
+from preplay.chess.store import AnalysisStore, Setting, _create
 from preplay.chess.tables import COLUMNS, export
 from preplay.errors import InputError, StoreError
 
@@ -271,6 +271,13 @@ def test_nothing_stored_is_lost_by_kill_9(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
+
+
+def test_a_store_made_meanwhile_by_another_process_stays(tmp_path: Path) -> None:
+    path = filled(tmp_path / "a.store", 3)
+    _create(path)
+    with AnalysisStore(path) as store:
+        assert store.summary()[0].analyses == 3
 
 
 def test_two_processes_make_and_fill_one_store(tmp_path: Path) -> None:

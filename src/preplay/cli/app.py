@@ -18,6 +18,7 @@ from preplay.cli import (
     match,
     matchups,
     prepare,
+    report,
     store,
     sweep,
     uci,
@@ -59,5 +60,6 @@ app.command("export")(export.export)
 app.command("uci")(uci.uci)
 app.command("match")(match.match)
 app.command("check")(check.check)
+app.command("report")(report.report)
 app.command("store")(store.store)
 app.command("matchups")(matchups.matchups)

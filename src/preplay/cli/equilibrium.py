@@ -190,12 +190,13 @@ def print_contest(matchup: Matchup[Any], result: Contest, mixed: list[Book], lin
         name = matchup.sides[book.side - 1]
         size = found.expected_size[book.side - 1]
         entropy = result.entropy[book.side - 1]
-        print(f"\nSide {name}: memorizes {size:.2f} histories on average, {book.size} in all")
+        print(f"\nSide {name}: memorizes {size:.2f} histories on average")
         print(f"  its moves have {entropy.play:.4g} nats of entropy a game", end="")
         if entropy.applies and entropy.bound > 0:
             print(f"; Theorem 2: at least {entropy.bound:.4g}, found {entropy.found:.4g}")
         else:
             print("; Theorem 2 makes no claim here")
+        often = [e for e in book.entries if e.probability >= 0.0005]
         rows = [
             (
                 matchup.write_line(e.history) or "(start)",
@@ -204,11 +205,9 @@ def print_contest(matchup: Matchup[Any], result: Contest, mixed: list[Book], lin
                 show.one_in(e.reach),
                 f"{e.gain:+.5f}",
             )
-            for e in sorted(book.entries, key=lambda e: (-e.probability * e.reach, len(e.history)))[
-                :lines
-            ]
+            for e in sorted(often, key=lambda e: (-e.probability * e.reach, len(e.history)))[:lines]
         ]
         if rows:
             show.print_table(("history", "play", "memorized", "met", "gain"), rows, right=(2, 3, 4))
-        if len(rows) < book.size:
-            print(f"... and {book.size - len(rows)} more (--lines N, --json or --save DIR for all)")
+        if len(rows) < len(often):
+            print(f"... and {len(often) - len(rows)} more (--lines N, --json or --save DIR for all)")

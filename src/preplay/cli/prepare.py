@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,6 +32,10 @@ def prepare(
     lines: Annotated[
         int, typer.Option("--lines", min=0, help="How many lines of the book to print.")
     ] = 20,
+    page: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write a page to explore it (with --save)."),
+    ] = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -77,6 +82,10 @@ def prepare(
             run.write("result.json", data)
             tree.save(prepared.tree, run.path("tree.npz"))
             books.save(made, run.path("book.json"))
+        if page is not None and run is not None:
+            from preplay.report.page import write_report
+
+            write_report(run.directory, page)
         if as_json:
             show.print_json(data)
         else:

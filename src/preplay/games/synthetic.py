@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from preplay.tree import Tree, from_parents
 from preplay.value import Value
 
 _MASK = (1 << 64) - 1
+_STREAM = 0xD1342543DE82EF95
+"""Keeps the random numbers of one history's several uses apart."""
 
 
 class SyntheticState(NamedTuple):
@@ -68,11 +71,11 @@ class SyntheticGame:
 
     def actions(self, state: SyntheticState) -> Sequence[str]:
         """Always `widest` many."""
-        return [str(k) for k in range(self.widest)]
+        return _numbers(self.widest)
 
     def chance(self, state: SyntheticState) -> Distribution:
         """Uniform."""
-        return {str(k): 1.0 / self.widest for k in range(self.widest)}
+        return dict.fromkeys(_numbers(self.widest), 1.0 / self.widest)
 
     def next(self, state: SyntheticState, action: str) -> SyntheticState:
         """The history after `action`, with the advantage shifted."""
@@ -102,15 +105,16 @@ class SyntheticPolicy:
 
     def distributions(self, states: Sequence[SyntheticState]) -> list[Distribution]:
         """Probabilities proportional to exp(shift seen / randomness)."""
+        spread, width = self.game.spread, self.game.widest
+        actions, blur = _numbers(width), self.noise * spread
         answer: list[Distribution] = []
         for state in states:
-            sign = 1.0 if self.game.player(state) == 1 else -1.0
-            seen = [sign * self.game.shift(state, k) for k in range(self.game.widest)]
+            scale = spread if self.game.player(state) == 1 else -spread
+            seen = [scale * (2.0 * u - 1.0) for u in _units(state.key, _streams(1, width))]
             if self.kind == "base":
-                blur = self.noise * self.game.spread
-                seen = [s + blur * (2.0 * _unit(state.key, 2 * k + 2) - 1.0) for k, s in enumerate(seen)]
-            shares = softmax(seen, self.randomness)
-            answer.append({str(k): p for k, p in enumerate(shares)})
+                noise = _units(state.key, _streams(2, width))
+                seen = [s + blur * (2.0 * u - 1.0) for s, u in zip(seen, noise, strict=True)]
+            answer.append(dict(zip(actions, softmax(seen, self.randomness), strict=True)))
         return answer
 
 
@@ -179,7 +183,22 @@ def _mix(x: int) -> int:
 
 
 def _unit(key: int, stream: int) -> float:
-    return _mix(key ^ (stream * 0xD1342543DE82EF95 & _MASK)) / 2.0**64
+    return _mix(key ^ (stream * _STREAM & _MASK)) / 2.0**64
+
+
+def _units(key: int, streams: Sequence[int]) -> list[float]:
+    """`_unit` of several streams at once."""
+    return [_mix(key ^ stream) / 2.0**64 for stream in streams]
+
+
+@cache
+def _streams(first: int, width: int) -> tuple[int, ...]:
+    return tuple((2 * k + first) * _STREAM & _MASK for k in range(width))
+
+
+@cache
+def _numbers(width: int) -> tuple[str, ...]:
+    return tuple(str(k) for k in range(width))
 
 
 def _squeeze(advantage: float) -> float:

@@ -98,9 +98,8 @@ class Front(Generic[S]):
 
     def enter(self, histories: range, states: Sequence[S], reaches: list[float], priority: float) -> None:
         """Bound new histories, and put questions about those that are not over on the heap."""
-        player, value, radius, stage = (
-            getattr(self.built, c) for c in ("player", "value", "radius", "stage")
-        )
+        built = self.built
+        player, value, radius, stage = built.player, built.value, built.radius, built.stage
         up, low = reaches.copy(), [0.0] * len(reaches)
         for j, (k, state, reach) in enumerate(zip(histories, states, reaches, strict=True)):
             mover = player[k]

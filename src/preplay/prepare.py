@@ -17,6 +17,7 @@ from preplay.matchup import Matchup
 from preplay.response import Response
 from preplay.timeshare import TimeShare
 from preplay.tree import Ints, Tree
+from preplay.value import FirstGuess
 
 LEAST_COST = 1e-7
 """Where the search for the price of a place ends when only a budget is given."""
@@ -95,7 +96,7 @@ def _solve(
         side,
         matchup.base,
         matchup.prep[side - 1],
-        matchup.value,
+        FirstGuess(matchup.value) if matchup.guessing else matchup.value,
         Pays(cost),
         run.limits,
         stop=run.stop,

@@ -42,6 +42,28 @@ class ValueFunction(Generic[S]):
 
 
 @dataclass(frozen=True)
+class FirstGuess(Generic[S]):
+    """The means of another evaluator, with radii that leave every other value possible."""
+
+    evaluator: Evaluator[S]
+
+    @property
+    def prefetch(self) -> Callable[[Sequence[S]], None] | None:
+        """As the evaluator's own, if it has one."""
+        return getattr(self.evaluator, "prefetch", None)
+
+    @property
+    def cancel(self) -> Callable[[Sequence[S]], None] | None:
+        """As the evaluator's own, if it has one."""
+        return getattr(self.evaluator, "cancel", None)
+
+    def values(self, states: Sequence[S]) -> list[Value]:
+        """The same means; nothing is certain about them."""
+        means = [value.mean for value in self.evaluator.values(states)]
+        return [Value(mean, max(mean, 1.0 - mean)) for mean in means]
+
+
+@dataclass(frozen=True)
 class Exact(Generic[S]):
     """v(h) by playing out every line below h: exact, for games that can be enumerated.
 

@@ -106,10 +106,9 @@ class EngineEffort:
 
 @dataclass(frozen=True)
 class Guess:
-    """A first guess of v(h) from a search and the clocks: where to look, not what is certain.
+    """A first guess of v(h) from a search and the clocks: where to look before games are played.
 
-    White's chances are logistic in the score and in how much more time White has. The radius leaves
-    every other value possible, so no bound rests on it; playouts narrow it down.
+    White's chances are logistic in the score and in how much more time White has.
     """
 
     analyst: Analyst
@@ -135,6 +134,5 @@ class Guess:
             score = analysis.lines[0].score * (1 if state.player == 1 else -1)
             white, black = (max(1, left) for left in state.left)
             odds = self.slope * score + self.doubling * math.log2(white / black)
-            mean = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, odds))))
-            answer.append(Value(mean, max(mean, 1.0 - mean)))
+            answer.append(Value(1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, odds))))))
         return answer

@@ -243,7 +243,7 @@ def as_data(
 
 
 def _time(matchup: Matchup[Any], played: Sequence[PlayedGame]) -> dict[str, float]:
-    """The mean time of a move that took any, by the side that may have a book and by its opponent."""
+    """The mean time of a move after the book, by the side that may have one and by its opponent."""
     from preplay.chess.clock import ClockedChess, thinking_times
 
     assert isinstance(matchup.game, ClockedChess)
@@ -252,7 +252,7 @@ def _time(matchup: Matchup[Any], played: Sequence[PlayedGame]) -> dict[str, floa
     for game in played:
         white, black = thinking_times(matchup.game, game.moves)
         mine += white if game.side == 1 else black
-        theirs += black if game.side == 1 else white
+        theirs += (black if game.side == 1 else white)[game.depth :]
     return {"prepared": sum(mine) / max(1, len(mine)), "opponent": sum(theirs) / max(1, len(theirs))}
 
 
@@ -277,7 +277,7 @@ def print_match(data: dict[str, Any]) -> None:
     print(f"  book moves a game    {data['book_moves']:.1f}")
     if "time" in data:
         time = data["time"]
-        print(f"  time a move          {time['prepared']:,.0f}, the opponent {time['opponent']:,.0f}")
+        print(f"  time after the book  {time['prepared']:,.0f}, opponent {time['opponent']:,.0f} a move")
     verdict = "agree" if data["agrees"] else "differ"
     error = f" ± {data['promised_error']:.4f}" if data["promised_error"] else ""
     print(f"  promised             {data['promised']:.4f}{error}")

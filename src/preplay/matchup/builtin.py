@@ -46,7 +46,7 @@ BUILTIN: Mapping[str, Builtin] = {
             "cost": 1e-2,
             "clock": {"unit": "nodes", "budget": 30_000, "share": 0.05},
             "white": {"randomness": 20.0},
-            "black": {"randomness": 20.0},
+            "black": {"randomness": 5.0},
             "prep": {"nodes": 50_000, "multipv": 1},
             "value": {"epsilon": 0.2, "delta": 0.05, "playouts": 1_000, "games": 300},
         },

@@ -110,7 +110,7 @@ def load(path: Path | str) -> TabularGame:
     """Read a `preplay-game/1` file; every mistake in it is an InputError that names the place."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; expected a {FORMAT} JSON file") from None
     except IsADirectoryError:

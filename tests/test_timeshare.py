@@ -134,6 +134,31 @@ def test_played_games_agree_with_the_exact_values() -> None:
     assert any("from saved time" in line and "100%" in line for line in found.lines())
 
 
+def mirrored(node: Raw) -> Raw:
+    """The same game with the sides exchanged."""
+    if "utility" in node:
+        return {"utility": 1.0 - node["utility"]}
+    actions = {name: e | {"to": mirrored(e["to"])} for name, e in node["actions"].items()}
+    return {"player": 3 - node["player"], "actions": actions}
+
+
+def test_the_second_side_is_valued_from_its_own_point_of_view() -> None:
+    raw = one_line()
+    rule = ShareOfTheRest(0.5)
+    found = []
+    for side, root in ((1, raw["root"]), (2, mirrored(raw["root"]))):
+        clocked = Clocked(tabular.parse(raw | {"root": root}), (4, 4), levels=LEVELS)
+        at_board = AtTheBoard(clocked, rule, Blend())
+        pair = (at_board, at_board)
+        found.append(
+            time_share(clocked, pair, 1 if side == 1 else 2, {(): {"a": 1.0}}, rule, 300, seed=1)
+        )
+    first, second = found
+    assert (first.without, first.charged, first.value) == (second.without, second.charged, second.value)
+    assert (first.gain, first.time, first.share) == (second.gain, second.time, second.share)
+    assert second.side == 2
+
+
 def test_the_choice_of_the_book_has_not_seen_these_games() -> None:
     raw = one_line()
     clocked = Clocked(tabular.parse(raw), (4, 4), levels=LEVELS)

@@ -24,7 +24,7 @@ from publictrees import (
     trees,
 )
 
-from preplay.equilibrium import METHODS, Equilibrium, certify, solve
+from preplay.equilibrium import METHODS, Equilibrium, certify, lp, solve
 from preplay.equilibrium.folding import fold
 from preplay.equilibrium.publicgame import decisions
 from preplay.errors import InputError
@@ -195,6 +195,17 @@ def test_gap_falls_and_the_trace_tells(method):
     assert [p.seconds for p in result.trace] == sorted(p.seconds for p in result.trace)
 
 
+def test_both_linear_programming_methods_are_exact(monkeypatch):
+    tree, costs = complete(10, 2, 4), (1e-4, 3e-4)
+    simplex = solve(tree, costs, method="lp")
+    monkeypatch.setattr(lp, "LARGE", 0)
+    interior = solve(tree, costs, method="lp")
+    assert simplex.iterations != interior.iterations
+    for result in (simplex, interior):
+        assert result.gap <= 1e-9
+    assert interior.value == pytest.approx(simplex.value, abs=1e-9)
+
+
 def test_default_is_quick_and_precise():
     tree = complete(12, 2, 12)
     result = solve(tree, (1e-3, 1e-3), gap=1e-7)
@@ -214,6 +225,9 @@ def test_limits():
     tree = complete(10, 2, 3)
     costs = (1e-4, 1e-4)
     assert solve(tree, costs, gap=0.0, iterations=50).iterations == 50
+    idle = solve(tree, costs, iterations=0)
+    assert idle.iterations == 0
+    assert idle.gap == pytest.approx(certify(tree, costs, *idle.x).gap)
     timed = solve(tree, costs, gap=0.0, iterations=None, seconds=0.3, method="cfr")
     assert 0.3 <= timed.seconds < 5.0
     assert timed.gap > 0.0
@@ -221,6 +235,7 @@ def test_limits():
     assert rest.iterations >= 1
     assert rest.gap == pytest.approx(certify(tree, costs, *rest.x).gap)
     late = solve(tree, costs, method="lp", seconds=0.0)
+    assert 0.0 < late.gap < 1e-2
     assert late.gap == pytest.approx(certify(tree, costs, *late.x).gap)
 
 
@@ -271,6 +286,8 @@ def test_what_cannot_be_solved_is_refused():
         solve(tree, (0.1, 0.1), method="pcfr")
     with pytest.raises(InputError, match="gap"):
         solve(tree, (0.1, 0.1), gap=-1.0)
+    with pytest.raises(InputError, match="iterations -1"):
+        solve(tree, (0.1, 0.1), iterations=-1)
     with pytest.raises(InputError, match="booleans"):
         solve(tree, (0.1, 0.1), memorizable=np.ones(3, dtype=bool))
     with pytest.raises(InputError, match="shape"):

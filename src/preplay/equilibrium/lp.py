@@ -34,9 +34,15 @@ from preplay.tree import Floats
 Indices = npt.NDArray[np.integer[Any]]
 _linprog: Any = linprog  # its published types know no sparse matrices
 
+LARGE = 8_000
+"""From so many decisions on an interior point method (with crossover) is faster than the simplex."""
 
-def solve_lp(game: FoldedGame, seconds: float | None = None) -> tuple[Mixed, int]:
-    """In-book masses of an equilibrium of `game`, and the number of simplex iterations."""
+
+def solve_lp(game: FoldedGame, seconds: float | None = None) -> tuple[Mixed | None, int]:
+    """In-book masses of an equilibrium of `game`, and the number of the solver's iterations.
+
+    None instead of the masses when the seconds are over before it is found.
+    """
     one, two = game.sides
     m, k = len(one.history), len(two.history)
     # Columns: gone [m] and held [m] of player 1, out [k] and in [k] of player 2.
@@ -91,16 +97,15 @@ def solve_lp(game: FoldedGame, seconds: float | None = None) -> tuple[Mixed, int
         A_eq=_stack(flow, leaving),
         b_eq=np.zeros(m - 1 + k),
         bounds=np.column_stack([lowest, highest]),
-        method="highs",
+        method="highs-ipm" if game.size >= LARGE else "highs-ds",
         options={
             "primal_feasibility_tolerance": 1e-10,
             "dual_feasibility_tolerance": 1e-10,
             **({} if seconds is None else {"time_limit": seconds}),
         },
     )
-    if answer.x is None or answer.status == 1:
-        empty = np.zeros(m), np.zeros(k)  # out of time: nobody memorizes anything
-        return empty, int(answer.nit or 0)
+    if answer.status == 1:
+        return None, int(answer.nit or 0)
     if answer.status != 0:
         raise SolverError(f"the linear program was not solved: {answer.message}")
     second = np.maximum(0.0, -np.asarray(answer.ineqlin.marginals[:k]))

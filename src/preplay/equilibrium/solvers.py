@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -45,15 +45,15 @@ class Method:
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "sweep": Method(Rule(2.0, 1.0, 0.0, 2.0, 0.2, 1.0), restart=0.3),
-        "cfr": Method(Rule(0.0, 1.0, -math.inf, 0.0, 0.0, 0.0)),
-        "cfr+": Method(Rule(0.0, 1.0, 0.0, 1.0, 0.0, 0.0)),
-        "dcfr": Method(Rule(1.5, 0.5, -math.inf, 2.0, 0.0, 0.0)),
-        "pcfr+": Method(Rule(0.0, 1.0, 0.0, 2.0, 1.0, 0.0)),
-        "pdcfr+": Method(Rule(2.3, 1.0, 0.0, 5.0, 1.0, 0.0)),
-        "sapcfr+": Method(Rule(0.0, 1.0, 0.0, 2.0, 1 / 3, 0.0)),
-        "sapdcfr+": Method(Rule(2.3, 1.0, 0.0, 5.0, 1 / 3, 0.0)),
-        "pcfr+/restarts": Method(Rule(0.0, 1.0, 0.0, 2.0, 1.0, 0.0), restart=0.3),
+        "sweep": Method(Rule(alpha=2.0, gamma=2.0, trust=0.2, eager=1.0), restart=0.3),
+        "cfr": Method(Rule(floor=-math.inf)),
+        "cfr+": Method(Rule(gamma=1.0)),
+        "dcfr": Method(Rule(alpha=1.5, beta=0.5, floor=-math.inf, gamma=2.0)),
+        "pcfr+": Method(Rule(gamma=2.0, trust=1.0)),
+        "pcfr+/restarts": Method(Rule(gamma=2.0, trust=1.0), restart=0.3),
+        "pdcfr+": Method(Rule(alpha=2.3, gamma=5.0, trust=1.0)),
+        "sapcfr+": Method(Rule(gamma=2.0, trust=1 / 3)),
+        "sapdcfr+": Method(Rule(alpha=2.3, gamma=5.0, trust=1 / 3)),
     }
 )
 """The iterative methods by name; "lp" is there besides. docs/solvers.md compares them."""
@@ -68,6 +68,8 @@ WARM_AGE = 1.0
 """Iterations that the regrets of a warm start count as."""
 AGREEMENT = 1e-9
 """How far the gaps on the folded game and on the whole tree may differ (rounding only)."""
+SHORT = 50
+"""Iterations of the default when a linear program is out of time."""
 BLOCK_SECONDS = 0.05
 """The time and the `stop` callback are looked at about this often."""
 
@@ -136,6 +138,8 @@ def solve(
         raise InputError(f"unknown method '{method}'; {nearest(method, [*METHODS, 'lp'])}")
     if not gap >= 0.0:
         raise InputError(f"gap {gap}; expected a number that is not negative")
+    if iterations is not None and iterations < 0:
+        raise InputError(f"iterations {iterations}; expected a number that is not negative")
     leaf_values = tree.value[tree.leaves]
     if not np.all(np.isfinite(leaf_values)):
         raise InputError("a leaf of the tree has no value; expected one at every leaf")
@@ -144,8 +148,12 @@ def solve(
     watch = _Watch(began, gap, iterations, seconds, progress, stop)
     if method == "lp":
         masses, done = solve_lp(game, seconds)
-        best.offer(masses)
-        watch.record(done, best.gap)
+        if masses is None:  # out of time: a short run of the default is better than nothing
+            short = replace(watch, iterations=SHORT, seconds=None)
+            done = _minimize(game, METHODS["sweep"], None, best, short)
+        else:
+            best.offer(masses)
+            watch.record(done, best.gap)
     else:
         warm = None if start is None else _start(tree, game, start)
         done = _minimize(game, METHODS[method], warm, best, watch)
@@ -185,7 +193,6 @@ class _Best:
         self.secured = [-math.inf, -math.inf]
         self._mass = [np.empty((len(side.history), 2)) for side in game.sides]
         self._worth = [np.empty((len(side.history), 2)) for side in game.sides]
-        self._book = [np.empty(len(side.history)) for side in game.sides]
 
     @property
     def gap(self) -> float:
@@ -196,9 +203,9 @@ class _Best:
         kept = list(self.masses)
         for own, other in ((0, 1), (1, 0)):
             side, rival = self.game.sides[own], self.game.sides[other]
-            mass, worth, book = self._mass[own], self._worth[other], self._book[other]
+            mass = self._mass[own]
             cost = sweeps.masses(side, masses[own], mass)
-            against = sweeps.best_response(rival, side, mass, worth, book)
+            against = sweeps.best_response(rival, side, mass, self._worth[other])
             if -against - cost > self.secured[own]:
                 self.secured[own] = -against - cost
                 kept[own] = mass[:, 1].copy()

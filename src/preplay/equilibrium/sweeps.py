@@ -23,17 +23,17 @@ from preplay.tree import Floats
 class Rule(NamedTuple):
     """How regrets become the next strategy: the family that all methods are members of."""
 
-    alpha: float
+    alpha: float = 0.0
     """Positive regrets are discounted by t^α / (t^α + 1); 0 keeps them."""
-    beta: float
+    beta: float = 1.0
     """Negative regrets are multiplied by this in every iteration."""
-    floor: float
+    floor: float = 0.0
     """Regrets never fall below this: 0 in the CFR+ family, -inf in CFR."""
-    gamma: float
+    gamma: float = 0.0
     """Iteration t weighs t^γ in the average strategy."""
-    trust: float
+    trust: float = 0.0
     """Weight of the last regret as a prediction of the next: 0 none, 1 predictive CFR+."""
-    eager: float
+    eager: float = 0.0
     """1: values passed up already use the new strategy below (Gauss-Seidel); 0: the old one (CFR)."""
 
 
@@ -167,26 +167,20 @@ def masses(side: Decisions, held: Floats, mass: Floats) -> float:
 
 
 @jit
-def best_response(
-    side: Decisions, rival: Decisions, rival_mass: Floats, worth: Floats, book: Floats
-) -> float:
-    """What the best book of `side` earns it against `rival_mass`; its in-book masses fill `book`."""
+def best_response(side: Decisions, rival: Decisions, rival_mass: Floats, worth: Floats) -> float:
+    """What the best book of `side` earns it against `rival_mass`; `worth` [m, 2] is for scratch."""
     table = side.table
     worth[:] = 0.0
     for d in range(len(rival.history)):
         pass_on(rival.table, d, rival.rival[d], rival_mass[d, 0], rival_mass[d, 1], worth)
-    for d in range(len(book) - 1, 0, -1):
+    for d in range(len(side.history) - 1, 0, -1):
         gone, held = rival_mass[side.rival[d], 0], rival_mass[side.rival[d], 1]
         leaving = worth[d, 0] + table[d, LEFT_LEFT] * gone + table[d, LEFT_IN] * held
         staying = worth[d, 1] + table[d, IN_LEFT] * gone + table[d, IN_IN] * held - table[d, COST]
-        book[d] = 1.0 if staying > leaving else 0.0
         p = side.previous[d]
         worth[p, 0] += table[d, BASE] * leaving
         worth[p, 1] += table[d, PREP] * max(staying, leaving)
     gone, held = rival_mass[side.rival[0], 0], rival_mass[side.rival[0], 1]
-    book[0] = 1.0
-    for d in range(1, len(book)):
-        book[d] *= book[side.previous[d]] * table[d, PREP]
     return float(worth[0, 1] + table[0, IN_LEFT] * gone + table[0, IN_IN] * held)
 
 

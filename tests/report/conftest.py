@@ -9,7 +9,7 @@ import browser as browsers
 import pageruns
 import pytest
 from browser import Browser
-from pageruns import SPECIAL, prepare
+from pageruns import SHUFFLED, SPECIAL, prepare
 
 from preplay.report.page import write_report
 
@@ -29,8 +29,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     pageruns.save_preparation(folder / "chess", pageruns.chess_tree(40, seed=5))
     pageruns.save_preparation(folder / "black", pageruns.chess_tree(20, 2, seed=6), 2)
-    special = pageruns.chess_tree(60, start=SPECIAL, seed=2, replies=3)
+    special = pageruns.chess_tree(60, start=SPECIAL, seed=12, replies=3)
     pageruns.save_preparation(folder / "special", special, start=SPECIAL)
+    shuffled = pageruns.chess_tree(50, start=SHUFFLED, seed=4, replies=3, chess960=True)
+    pageruns.save_preparation(folder / "shuffled", shuffled, start=SHUFFLED, chess960=True)
     prepare(folder / "other", "synthetic", "--side", "1", "--cost", "0.0005")
     prepare(folder / "empty", "synthetic", "--side", "2", "--cost", "0.9")
     pageruns.save_equilibrium(folder / "mixed", pageruns.chess_tree(60, seed=3, both=True), 3e-3)

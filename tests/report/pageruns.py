@@ -24,10 +24,12 @@ from preplay.prepare import entry
 from preplay.report.gather import gather
 from preplay.tree import Tree, from_parents
 
-HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">\'"&{{data}}'
+HOSTILE = "<!--<script </script><script>hacked=1</script><img src=x onerror='hacked=1'>\"&{{data}}"
 """What a name in a PGN, an engine or a configuration might hold."""
 SPECIAL = "r3k2r/pPp2ppp/8/3pP3/8/8/P1P2PpP/R3K2R w KQkq d6 0 1"
 """A start from which castling, en passant and promotions come at once."""
+SHUFFLED = "1r2k1r1/pp4pp/8/8/8/8/PP4PP/1R2K1R1 w KQkq - 0 1"
+"""A Chess960 start in which castling is likely."""
 PLAYER = {"engine": None, "options": {}, "nodes": 1000, "multipv": 2, "randomness": 0.0}
 CHESS = {
     "kind": "chess",
@@ -43,7 +45,14 @@ CHESS = {
 
 
 def chess_tree(
-    own: int, side: Side = 1, start: str = "", seed: int = 0, *, both: bool = False, replies: int = 2
+    own: int,
+    side: Side = 1,
+    start: str = "",
+    seed: int = 0,
+    *,
+    both: bool = False,
+    replies: int = 2,
+    chess960: bool = False,
 ) -> Tree:
     """Random legal chess, breadth first, until `side` has `own` positions with a move to play.
 
@@ -67,7 +76,7 @@ def chess_tree(
         columns["action"].append(names.setdefault(move, len(names)) if move else -1)
         boards.append(board)
 
-    add(-1, chess.Board(start or chess.STARTING_FEN), "", 1.0, 1.0)
+    add(-1, chess.Board(start or chess.STARTING_FEN, chess960=chess960), "", 1.0, 1.0)
     k = expanded = 0
     while k < len(boards) and (expanded < own or columns["player"][k] != side):
         board = boards[k]
@@ -102,6 +111,7 @@ def save_preparation(
     *,
     budget: int | None = None,
     start: str = "",
+    chess960: bool = False,
     matchup: Mapping[str, Any] = CHESS,
     name: str = "test",
     versions: Mapping[str, str] | None = None,
@@ -119,6 +129,7 @@ def save_preparation(
         cost=cost,
         upper=best.upper,
         start=start,
+        chess960=chess960,
         provenance=run.provenance,
     )
     run.write(

@@ -56,7 +56,7 @@ def test_walks_by_keys_clicks_and_on_the_board(browser: Browser, place: Path) ->
     assert browser.console() == []
 
 
-@pytest.mark.parametrize("kind", ["chess", "special", "black"])
+@pytest.mark.parametrize("kind", ["chess", "special", "shuffled", "black"])
 def test_every_position_stands_as_python_chess_says(browser: Browser, place: Path, kind: str) -> None:
     browser.open(place / f"{kind}.html")
     tree = trees.load(place / kind / "tree.npz")
@@ -73,10 +73,15 @@ def test_every_position_stands_as_python_chess_says(browser: Browser, place: Pat
         tree.size,
     )
     assert tree.size > 50
+    seen: set[str] = set()
     for k, (fen, men, marks) in enumerate(told):
-        board = chess.Board(book.start or chess.STARTING_FEN)
+        board = chess.Board(book.start or chess.STARTING_FEN, chess960=book.chess960)
         for move in tree.history(k):
-            board.push_uci(move)
+            played = board.parse_uci(move)
+            seen |= {"castling"} if board.is_castling(played) else set()
+            seen |= {"en passant"} if board.is_en_passant(played) else set()
+            seen |= {"promotion"} if played.promotion else set()
+            board.push(played)
         assert fen == board.fen(en_passant="xfen")
         pieces = [
             f"{chess.square_name(s)}#piece-{'w' if p.color else 'b'}{p.symbol().lower()}"
@@ -84,6 +89,8 @@ def test_every_position_stands_as_python_chess_says(browser: Browser, place: Pat
         ]
         assert men == " ".join(sorted(pieces))
         assert marks == (2 if k else 0)
+    assert kind != "special" or seen == {"castling", "en passant", "promotion"}
+    assert kind != "shuffled" or "castling" in seen
 
 
 def test_arrows_orientation_and_coordinates(browser: Browser, place: Path) -> None:
@@ -207,6 +214,8 @@ def test_finds_positions(browser: Browser, place: Path) -> None:
     same = {j for j in range(tree.size) if _board(tree, j).board_fen() == board.board_fen()}
     assert "in the book" in search(board.fen())
     assert current(browser) in same
+    board.turn = not board.turn
+    assert "not in the book" in search(board.fen())
     assert "not in the book" in search("8/8/8/4k3/8/8/8/4K3 w - - 0 1")
     assert search(line) == "Found."
     assert current(browser) == k
@@ -316,7 +325,7 @@ def test_other_games_have_the_tree_and_a_quiz_without_a_board(browser: Browser, 
     button.click()
     assert "Yes" in browser.text(".feedback")
     browser.open(place / "empty.html")
-    assert "0 positions" in browser.text(".tiles")
+    assert "no position is worth its price" in browser.text(".tiles")
     browser.find(".reply").click()
     assert "The book ends here" in browser.text(".position")
     assert "a position must earn 90.0" in browser.text(".position")

@@ -27,6 +27,7 @@ from preplay import runs
 from preplay.cli.report import report
 from preplay.equilibrium import payoff
 from preplay.errors import PreplayError
+from preplay.report import words
 from preplay.report.gather import gather
 from preplay.report.page import page, write_report
 from randomgames import games
@@ -330,6 +331,23 @@ def test_runs_that_cannot_be_shown_say_so(tmp_path: Path) -> None:
     (tmp_path / "torn" / "book.json").write_text(json.dumps(book))
     with pytest.raises(PreplayError, match=r"book\.json holds 'a2a4 a7a5', which tree\.npz does not"):
         gather(tmp_path / "torn")
+
+
+@pytest.mark.parametrize(
+    "matchup",
+    [
+        {}, {"kind": "new", "clock": 60}, {"kind": "synthetic"}, {"kind": "openspiel", "game": "pig"},
+        {"kind": "openspiel", "base": {"policy": "mcts", "simulations": 3, "randomness": 0.5}},
+        {"kind": "chess"}, {"kind": "chess", "black": {"pgn": "rival.pgn", "depth": 3}, "value": None},
+    ],
+)  # fmt: skip
+def test_any_configuration_has_words(matchup: dict[str, Any]) -> None:
+    told = words.facts(matchup, "name") + list(
+        zip(words.sides(matchup), words.players(matchup), strict=True)
+    )
+    assert all(isinstance(text, str) and text and "None" not in text for row in told for text in row)
+    if "black" in matchup:
+        assert words.players(matchup)[1] == "Stockfish, depth 3, pgn rival.pgn"
 
 
 def test_the_command_writes_the_page(tmp_path: Path) -> None:

@@ -97,6 +97,9 @@ def test_everything_has_a_name_and_can_be_reached(browser: Browser, place: Path)
                 role = node.get("role", {}).get("value")
                 if not node.get("ignored") and role in NAMED:
                     assert node.get("name", {}).get("value"), (kind, role, node)
+        if kind == "chess":
+            regions = {n["name"]["value"] for n in nodes if n.get("role", {}).get("value") == "region"}
+            assert {"This position", "Board"} <= regions
         assert len(browser.all("h1")) == 1
         ids = browser.js("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
         assert len(ids) == len(set(ids))

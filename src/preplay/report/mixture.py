@@ -46,9 +46,10 @@ def mixture(run: Run) -> dict[str, Any]:
         "start": start,
         "worth": {
             key: result.get(key)
-            for key in ("value", "lower", "upper", "gap", "method", "iterations", "seconds", "costs")
+            for key in ("value", "lower", "upper", "gap", "method", "iterations", "seconds")
         }
         | {
+            "costs": result.get("costs") or run.identity.get("costs"),
             "baseline": float(value_of_base(whole)),
             "sizes": [result["sides"][s]["expected_size"] for s in ("1", "2")],
             "least": least,

@@ -51,7 +51,9 @@ function bookTop(book, data) {
   const tiles = [
     tile('Expected score', percent(worth.value), `${percent(worth.unprepared)} without preparation`, worth.error > 0 && `± ${points(worth.error, false)} points per 100`),
     tile('Worth', points(gained), 'points per 100 games', data.chess && book.whole > 0 && (rating === null ? 'off the Elo scale' : `about ${rating < 0 ? '−' : '+'}${Math.abs(rating)} Elo in this pairing`)),
-    tile('To learn', plural(book.whole, 'position'), book.whole > 0 && `${plural(book.lines, 'line')}, up to ${plural(book.deepest, 'move')} deep`),
+    book.whole > 0
+      ? tile('To learn', plural(book.whole, 'position'), `${plural(book.lines, 'line')}, up to ${plural(book.deepest, 'move')} deep`)
+      : tile('To learn', 'Nothing', 'no position is worth its price'),
     apart <= 1e-9
       ? tile('Certified', 'Best possible', 'no other book is worth more at this price')
       : tile('Certified', `≤ ${points(apart, false)} short`, 'points per 100 games below the best possible', worth.ending !== 'complete' && 'stopped before all was looked at'),

@@ -6,8 +6,8 @@
   games a ply at a time). "busy": the mean share of the time in which an engine was searching;
   "all_busy": the share in which all of them were. "shared": decisions of `Streams` that were answered by
   the search of another game.
-- grid: the same with search limits hardly rounded (ratio 1.001) and rounded as by default (1.25), from a
-  position that is met with slightly different clocks each time.
+- grid: games from one position that White has reached with none to four moves from memory, with search
+  limits hardly rounded (ratio 1.001) and rounded as by default (1.25), and the same dice for all clocks.
 - certainty: the best book within ε but for a chance of δ, on a short game: playouts that the adaptive
   scheme takes against Theorem 3's fixed K for each of the histories it samples.
 
@@ -20,26 +20,31 @@ import argparse
 import json
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from preplay.chess.analyst import Analyst
-from preplay.game import walk
+from preplay.games.clocked import timed
 from preplay.growth import Pays, grow
 from preplay.matchup import Matchup, open_matchup
 from preplay.rollouts import Playouts, Request, Sampler, at, hoeffding_samples, theorem3_samples
 from preplay.sharpen import sharpen
 from preplay.streams import Streams
+from preplay.value import FirstGuess
 
 SHORT = (
-    "clock.budget=1000",
-    "clock.share=0.15",
+    "clock.budget=3000",
+    "clock.share=0.1",
     "clock.least=40",
-    "length=16",
+    "length=60",
     "prep.nodes=2000",
     "white.randomness=20",
     "black.randomness=5",
 )
+
+
+RUY_LOPEZ = ("e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5a4", "g8f6")
 
 
 def analyst_of(matchup: Matchup[Any]) -> Analyst:
@@ -71,17 +76,32 @@ def pace(games: int, budget: int, kind: type, changes: tuple[str, ...] = ()) -> 
     return row | ({"shared": 1.0 - stats.searches / stats.asked} if kind is Streams else {})
 
 
-def sharing(budget: int, ratio: float) -> dict[str, float]:
-    """Searches for the first thoughts of both sides after openings that took slightly different times."""
-    with tempfile.TemporaryDirectory() as directory:
-        sets = (f"clock.budget={budget}", f"clock.grid={ratio}", "clock.least=100")
-        with open_matchup("chess-clock", sets, store=Path(directory) / "s.sqlite") as matchup:
-            game: Any = matchup.game
-            spent = [level for level in game.levels if budget / 50 <= level <= budget / 20][-8:]
-            lines = [[f"e2e4@{a}", f"e7e5@{b}"] for a in spent for b in spent]
-            states = [walk(game, line) for line in lines]
-            matchup.base[0].distributions(states)
-            return {"states": len(states), "searches": matchup.searches()}
+def sharing(games: int, budget: int, ratio: float) -> dict[str, float]:
+    """Games from one position, which White reaches with none to four moves from memory."""
+    sets = (f"clock.budget={budget}", f"clock.grid={ratio}")
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        open_matchup("chess-clock", sets, store=Path(directory) / "s.sqlite") as matchup,
+    ):
+        game: Any = matchup.game
+        policies: Any = matchup.base
+        requests = []
+        for memorized in range(5):
+            state = game.root()
+            for ply, move in enumerate(RUY_LOPEZ):
+                mine = ply % 2 == 0 and ply // 2 < memorized
+                rule = policies[state.player - 1].rule
+                state = game.next(state, timed(move, 0 if mine else rule(game, state)))
+            requests.append(Request(at(game, state), 0, games // 5))
+        # The same dice for all five, so that only the clocks make a difference.
+        same = [replace(request, start=replace(request.start, key=())) for request in requests]
+        Streams(game, matchup.base).play(same)
+        stats = analyst_of(matchup).stats()
+    return {
+        "decisions": stats.asked,
+        "searches": stats.searches,
+        "shared": 1.0 - stats.searches / stats.asked,
+    }
 
 
 def certainty(cost: float, epsilon: float, most: int) -> dict[str, Any]:
@@ -93,7 +113,8 @@ def certainty(cost: float, epsilon: float, most: int) -> dict[str, Any]:
         assert matchup.sampling is not None
         rollouts, _ = matchup.sampling
         prep = matchup.prep[0]
-        tree = grow(matchup.game, 1, matchup.base, prep, matchup.value, Pays(cost)).tree
+        guess = FirstGuess(matchup.value)
+        tree = grow(matchup.game, 1, matchup.base, prep, guess, Pays(cost)).tree
         clock = time.perf_counter()
         found = sharpen(
             matchup.game, tree, 1, cost, rollouts, epsilon, most=most, trusted=matchup.guessing
@@ -133,8 +154,8 @@ def main() -> None:
     results: dict[str, Any] = {
         "streams": pace(given.games, given.budget, Streams),
         "playouts": pace(given.games, given.budget, Playouts),
-        "grid 1.001": sharing(given.budget, 1.001),
-        "grid 1.25": sharing(given.budget, 1.25),
+        "grid 1.001": sharing(given.games, given.budget, 1.001),
+        "grid 1.25": sharing(given.games, given.budget, 1.25),
         "certainty": certainty(given.cost, given.epsilon, given.most),
     }
     if given.json:

@@ -50,7 +50,10 @@ def mixture(run: Run) -> dict[str, Any]:
         }
         | {
             "costs": result.get("costs") or run.identity.get("costs"),
-            "baseline": float(value_of_base(whole)),
+            "baseline": result.get("baseline", value_of_base(whole)),
+            "utility": result.get("utility", float(value[0])),
+            "alone": [result.get("only_one_prepares", {}).get(s) for s in ("1", "2")],
+            "entropy": [result["sides"][s].get("entropy", {}).get("play") for s in ("1", "2")],
             "sizes": [result["sides"][s]["expected_size"] for s in ("1", "2")],
             "least": least,
         },

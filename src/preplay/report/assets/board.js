@@ -89,7 +89,9 @@ function makeBoard({ onMove, onPick }) {
     if (turned) drawSquares();
     drawMarks();
     drawPieces(animate && !turned ? view.last : null);
-    arrows.replaceChildren(...view.arrows.map(drawArrow));
+    // Short arrows lie on long ones, so that both are seen.
+    const reach = ({ from, to }) => Math.hypot((from % 8) - (to % 8), Math.floor(from / 8) - Math.floor(to / 8));
+    arrows.replaceChildren(...[...view.arrows].sort((a, b) => reach(b) - reach(a)).map(drawArrow));
     svg.setAttribute('aria-label', view.label);
   }
 

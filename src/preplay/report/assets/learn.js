@@ -88,7 +88,7 @@ function makeLearn(app) {
       rows.append(h('li', { 'data-step': j },
         h('div', { class: 'step-head' },
           h('span', { class: 'step-number' }, String(j)),
-          h('span', { class: 'step-what' }, `${plural(size - stops[j - 1][0], 'position')} `, h('span', { class: 'note' }, `(${size.toLocaleString('en')} in all)`)),
+          h('span', { class: 'step-what' }, plural(size - stops[j - 1][0], 'position'), h('span', { class: 'note' }, ` ${size.toLocaleString('en')} in all`)),
           h('span', { class: 'step-gain' }, points(value - stops[j - 1][1])),
           h('span', { class: 'step-value' }, percent(value)),
           h('button', { type: 'button', class: 'plain', click: () => choose(j), 'aria-label': `Stop after step ${j}` }, 'Stop here')),

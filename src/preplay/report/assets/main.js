@@ -128,7 +128,7 @@ function makeStage(app) {
       position,
       flipped: app.flipped,
       last: k ? squaresOf(k) : null,
-      arrows: nodes.reverse().map((c) => ({ ...squaresOf(c), share: view.p[c], kind: mine ? 'mine' : 'theirs' })),
+      arrows: nodes.map((c) => ({ ...squaresOf(c), share: view.p[c], kind: mine ? 'mine' : 'theirs' })),
       label: `${position.white ? 'White' : 'Black'} to move. ${describe(position)}`,
     }, animate);
   });

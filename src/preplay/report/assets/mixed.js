@@ -86,7 +86,8 @@ function mixedTable(app) {
 }
 
 function gapChart(data) {
-  if (data.trace.length < 2) return h('p', { class: 'aside' }, 'The run kept no trace of its gap.');
+  const measured = data.trace.filter((row) => row[2] > 0);
+  if (measured.length < 2) return h('p', { class: 'aside' }, data.trace.length ? 'The first measurement was exact: there is no way to show.' : 'The run kept no trace of its gap.');
   const holder = h('div');
   const select = h('select', { id: 'gap-x', change: draw }, h('option', { value: '0' }, 'iterations'), h('option', { value: '1' }, 'seconds'));
   function draw() {
@@ -111,11 +112,14 @@ function gapChart(data) {
 function mixedTop(data) {
   const { worth } = data;
   const [one, two] = data.sides;
+  const learns = (k) => tile(`${data.sides[k]} learns`, compact(Number(worth.sizes[k].toFixed(1))), 'positions on average', Number.isFinite(worth.entropy[k]) && `plays with ${worth.entropy[k].toFixed(2)} nats of entropy a game`);
+  const cases = [['nobody prepares', worth.baseline], [`only ${one} prepares`, worth.alone[0]], [`only ${two} prepares`, worth.alone[1]], ['both prepare', worth.value]]
+    .filter(([, value]) => Number.isFinite(value));
   const spent = worth.costs ? ` (cost ${worth.costs.map(compact).join(' and ')} a position)` : '';
-  makeTop(data, 'Both sides prepare', `${data.game}. ${one}: ${data.players[0]}. ${two}: ${data.players[1]}.`, [
-    tile(`${one}’s score, net of memory`, percent(worth.value, 2), `${percent(worth.baseline, 2)} when nobody prepares`),
+  makeTop(data, 'Both sides prepare', data.players[0] === data.players[1] ? `${data.game}. Both at the board: ${data.players[0]}.` : `${data.game}. ${one}: ${data.players[0]}. ${two}: ${data.players[1]}.`, [
+    tile(`${one}’s score, net of memory`, percent(worth.value, 2), `${percent(worth.utility, 2)} at the board`),
     tile('Certified', worth.gap < 1e-12 ? 'exact' : `gap ${power(worth.gap)}`, `between ${percent(worth.lower, 2)} and ${percent(worth.upper, 2)}`),
-    tile(`${one} learns`, compact(Number(worth.sizes[0].toFixed(1))), 'positions on average'),
-    tile(`${two} learns`, compact(Number(worth.sizes[1].toFixed(1))), 'positions on average'),
-  ], [h('p', { class: 'aside' }, `An equilibrium in mixed books${spent}: each side learns positions with the probabilities shown, and neither gains by learning others. Found by ${worth.method} in ${plural(worth.iterations ?? 0, 'iteration')}, ${compact(Number((worth.seconds ?? 0).toFixed(2)))} s.`)]);
+    learns(0),
+    learns(1),
+  ], [h('dl', { class: 'cases', 'aria-label': `${one}’s score, net of memory` }, cases.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, percent(value, 2))))), h('p', { class: 'aside' }, `An equilibrium in mixed books${spent}: each side learns positions with the probabilities shown, and neither gains more than the gap by learning others. Found by ${worth.method} in ${plural(worth.iterations ?? 0, 'iteration')}, ${compact(Number((worth.seconds ?? 0).toFixed(2)))} s.`)]);
 }

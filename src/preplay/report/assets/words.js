@@ -2,7 +2,7 @@
 
 function percent(share, digits = 1) {
   if (share > 0 && share < 0.0005) return '<0.1%';
-  return `${(100 * share).toFixed(share >= 0.9995 || share === 0 ? 0 : digits)}%`;
+  return `${(100 * share).toFixed(share >= 0.9995 || share === 0 ? 0 : digits).replace('-', '−')}%`;
 }
 
 // A share of a point as points in a hundred games, with its sign if asked.
@@ -62,6 +62,7 @@ function compact(number) {
 
 // Very large and very small numbers: "2.1·10⁻⁶".
 function power(number, digits = 1) {
+  if (number >= 0.0095 && number < 1000) return String(Number(number.toPrecision(digits + 1)));
   const [head, tail] = number.toExponential(digits).split('e');
   const raised = String(Number(tail)).replace(/./g, (c) => '⁰¹²³⁴⁵⁶⁷⁸⁹'['0123456789'.indexOf(c)] || '⁻');
   const front = String(Number(head));

@@ -222,6 +222,11 @@ class Front(Generic[S]):
         """Questions asked so far."""
         return sum(questions.asked for questions in self.oracles)
 
+    @property
+    def opened(self) -> bool:
+        """Whether all of the side's first decisions are known."""
+        return all(self.built.stage[k] != UNASKED for k in self.opening)
+
     # --- ending --------------------------------------------------------------------------------
 
     def freeze(self) -> Tree:
@@ -235,7 +240,7 @@ class Front(Generic[S]):
         stage = np.frombuffer(built.stage, dtype=np.int8)
         keep = stage == EXPANDED
         open = (stage == UNASKED) | (stage == VALUED)
-        if any(stage[k] == UNASKED for k in self.opening):
+        if not self.opened:
             keep[0], open[0] = False, True
         tree = built.freeze(keep, open)
         unknown = tree.leaves & np.isnan(tree.value)

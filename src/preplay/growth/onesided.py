@@ -61,12 +61,14 @@ def grow(
             if limits.seconds is not None and now - start >= limits.seconds:
                 ending = "seconds"
                 break
-            if limits.gap > 0.0 and bounds.up[0] - bounds.low[0] <= limits.gap:
+            if limits.gap > 0.0 and bounds.up[0] - bounds.low[0] <= limits.gap and front.opened:
                 ending = "gap"
                 break
             front.fill()
             if not front.window:
-                break
+                if not front.heap:
+                    break
+                continue  # the limit of histories was met on the way
             front.step(stop)
             if progress is not None and now - told >= 0.1:
                 told = now
@@ -85,9 +87,10 @@ def grow(
         checkpoints.save(front, checkpoint)
     if progress is not None:
         progress(_snapshot(front, start))
+    tree = front.freeze()
     return Grown(
-        tree=front.freeze(),
-        ending=ending,
+        tree=tree,
+        ending="complete" if tree.complete and ending != "interrupted" else ending,
         histories=len(front.built),
         questions=front.asked,
         values=front.ask_value.asked,

@@ -47,7 +47,7 @@ BUILTIN: Mapping[str, Builtin] = {
             "clock": {"unit": "nodes", "budget": 30_000, "share": 0.05},
             "white": {"randomness": 20.0},
             "black": {"randomness": 5.0},
-            "prep": {"nodes": 50_000, "multipv": 1},
+            "prep": {"nodes": 100_000, "multipv": 1},
             "value": {"epsilon": 0.2, "delta": 0.05, "playouts": 1_000, "games": 300},
         },
     ),

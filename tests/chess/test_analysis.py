@@ -262,3 +262,45 @@ def test_any_cut_search_gives_its_last_complete_iteration(
     assert [(line.move, line.score) for line in found.lines] == last
     assert found.complete
     assert found.best == moves[0]
+
+
+def test_a_rook_that_left_e1_is_not_castling() -> None:
+    """Moves are written as they were played, not as they would read in the position now."""
+    board = chess.Board("5b2/p6k/8/2pb4/8/P4qP1/1P3P2/4RK2 b - - 0 1")
+    for move in (
+        "f3g2",
+        "f1e2",
+        "g2f3",
+        "e2f1",
+        "f3g2",
+        "f1e2",
+        "f8g7",
+        "e1h1",
+        "h7g6",
+        "h1h4",
+        "g2f3",
+        "e2e1",
+    ):
+        board.push_uci(move)
+    position = search_position(board)
+    assert "e1h1" in position.moves
+    assert position.board().board_fen() == board.board_fen()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 10_000), max_size=80), st.booleans())
+def test_the_position_an_engine_is_told_is_the_one_on_the_board(
+    choices: list[int], shuffle: bool
+) -> None:
+    board = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1" if shuffle else chess.STARTING_FEN)
+    for choice in choices:
+        moves = [m for m in board.legal_moves if not shuffle or not board.is_capture(m)] or list(
+            board.legal_moves
+        )
+        if not moves:
+            break
+        board.push(moves[choice % len(moves)])
+        told = search_position(board).board()
+        assert told.board_fen() == board.board_fen()
+        assert told.turn == board.turn
+        assert told.clean_castling_rights() == board.clean_castling_rights()

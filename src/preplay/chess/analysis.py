@@ -183,7 +183,7 @@ def search_position(board: chess.Board, quiet: int = QUIET) -> SearchPosition:
     came first makes no difference to anybody's analysis.
     """
     back = _repeated_tail(board)
-    moves = tuple(board.uci(move) for move in board.move_stack[-back:]) if back else ()
+    moves = tuple(move.uci() for move in board.move_stack[-back:]) if back else ()
     start = board
     if back:
         start = board.copy(stack=back)

@@ -45,11 +45,14 @@ def prepare(
     """
     from preplay import book as books
     from preplay import runs, tree
+    from preplay.errors import InputError
     from preplay.growth import Limits, on_interrupt
     from preplay.matchup import open_matchup
     from preplay.prepare import book_of
     from preplay.prepare import prepare as solve
 
+    if page is not None and save is None:
+        raise InputError("--report needs --save DIR, where what the page shows is kept")
     with (
         open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
         on_interrupt() as stop,

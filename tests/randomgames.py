@@ -15,8 +15,7 @@ History = tuple[str, ...]
 def _shares(draw: st.DrawFn, n: int) -> list[float]:
     """Probabilities that sum to 1, zeros among them."""
     parts = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(any))
-    shares = [part / sum(parts) for part in parts]
-    return shares
+    return [part / sum(parts) for part in parts]
 
 
 @st.composite
@@ -89,17 +88,14 @@ def books(root: Raw, side: int) -> Iterator[frozenset[History]]:
 
 
 def worth(root: Raw, side: int, book: frozenset[History]) -> float:
-    """What a book earns for the side, by the definition: prep inside, base from the first step outside."""
+    """What a book earns, by the definition: prep inside, base from the first step outside."""
 
     def visit(node: Raw, history: History) -> float:
         if "utility" in node:
             return float(node["utility"])
         if node["player"] == side and history not in book:
             return v(node)
-        if node["player"] == "chance":
-            kind = "prob"
-        else:
-            kind = "prep" if node["player"] == side else "base"
+        kind = {"chance": "prob", side: "prep"}.get(node["player"], "base")
         return sum(e[kind] * visit(e["to"], (*history, name)) for name, e in node["actions"].items())
 
     value = visit(root, ())

@@ -120,7 +120,7 @@ def test_pruning_loses_nothing_and_lemma_1_holds(raw: Raw, side: Side, cost: flo
 @settings(max_examples=60, deadline=None)
 @given(games(depth=6, own=200), SIDES, st.integers(1, 12))
 def test_large_budgets_agree_with_the_plain_knapsack(raw: Raw, side: Side, budget: int) -> None:
-    """Reduced-cost fixing must not change the optimum: compare with a dictionary-based dynamic program."""
+    """Reduced-cost fixing must not change the optimum: compare with a plain dynamic program."""
     tree = grown(raw, side, Pays(0.0))
     nodes, gain = response.gains(tree, side)
     table = dict(zip(nodes.tolist(), gain.tolist(), strict=True))
@@ -154,7 +154,8 @@ def edge(utility: float) -> Raw:
 def test_evaluate_refuses_what_is_not_a_book() -> None:
     inner = {"player": 1, "actions": {"b": edge(1.0)}}
     raw = {"format": "preplay-game/1", "root": {"player": 1, "actions": {}}}
-    raw["root"]["actions"] = {"a": {"base": 0, "prep": 1, "to": inner}, "z": {"base": 1, "prep": 0, "to": {"utility": 0}}}
+    lost = {"base": 1, "prep": 0, "to": {"utility": 0}}
+    raw["root"]["actions"] = {"a": {"base": 0, "prep": 1, "to": inner}, "z": lost}
     tree = grown(raw, 1, Lemma1(0.001))
     assert len(own_histories(raw["root"], 1)) == 2
     with pytest.raises(InputError, match="not prefix-closed"):

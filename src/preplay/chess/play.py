@@ -106,6 +106,6 @@ def utility_of(analysis: Analysis, model: Model) -> float:
         return 1.0 / (1.0 + math.exp(-0.00368208 * max(-10_000.0, min(10_000.0, score))))
     if model == "wdl":
         if line.wdl is None:
-            raise EngineError("the value model 'wdl' needs an engine that reports UCI_ShowWDL; it does not")
+            raise EngineError("the value model 'wdl' needs an engine with UCI_ShowWDL")
         return (line.wdl[0] + 0.5 * line.wdl[1]) / sum(line.wdl)
     raise InputError(f"value model '{model}'; expected threshold, linear, wdl or logistic")

@@ -17,7 +17,7 @@ from preplay.games.tabular import Node, TabularPolicy
 from preplay.growth import Stop
 from preplay.rollouts import Request, at
 from preplay.streams import Streams
-from preplay.timeshare import ByTheBook, memory_of, shares, time_share
+from preplay.timeshare import ByTheBook, shares, time_share
 from preplay.value import Exact
 from randomgames import History, Raw, games
 
@@ -88,7 +88,8 @@ def test_all_three_kinds_of_games_are_as_defined(
     clocked, at_board = clocked_game(raw, budget)
     histories = reachable_book(clocked, side, at_board, depth)
     assume(histories)
-    memory = memory_of(clocked, histories, FromMemory(TabularPolicy("prep")))
+    prep = FromMemory(TabularPolicy("prep"))
+    memory = {h: prep.distributions([walk(clocked, h)])[0] for h in histories}
     plain = {clocked.game.history(walk(clocked, h).inner) for h in histories}
     free = ByTheBook(clocked.history, memory, at_board)
     charged = ByTheBook(

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
-from preplay.game import Distribution, Game, S, Side, walk
+from preplay.game import Distribution, S, Side, walk
 from preplay.games.clocked import Clocked, ClockedState, TimeRule, timed
 from preplay.growth.stopping import NEVER, Stop
 from preplay.policy import Policy
@@ -192,9 +192,3 @@ def mean_of(numbers: Floats) -> Mean:
     if len(numbers) < 2:
         return Mean(float(numbers.mean()) if len(numbers) else 0.5, 0.5)
     return Mean(float(numbers.mean()), float(numbers.std(ddof=1)) / math.sqrt(len(numbers)))
-
-
-def memory_of(game: Game[S], histories: Sequence[History], prep: Policy[S]) -> Memory:
-    """The book of these histories: what prep plays at each."""
-    states = [walk(game, history) for history in histories]
-    return dict(zip(histories, prep.distributions(states), strict=True)) if states else {}

@@ -46,9 +46,12 @@ def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: 
     shares = pi[firsts] / p_norm if len(firsts) else pi[firsts]
     entropy = max(0.0, float(-(shares * np.log(shares)).sum()))
     exponent = entropy / epsilon
-    count = (1.0 - epsilon) * math.exp(exponent) if exponent < 700.0 else math.inf
+    z = math.inf
+    if exponent < 700.0:
+        # Less a hair, so that a whole number with a rounding error is not rounded up.
+        z = math.ceil((1.0 - epsilon) * math.exp(exponent) * (1.0 - 1e-12))
     likeliest = firsts[np.argsort(-pi[firsts], kind="stable")]
-    kept = likeliest[: math.ceil(count)] if count < len(likeliest) else likeliest
+    kept = likeliest[: int(min(z, len(likeliest)))]
     book: set[int] = set()
     for first in kept.tolist():
         k = int(tree.parent[first])
@@ -64,7 +67,7 @@ def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: 
         entropy=entropy,
         p_norm=p_norm,
         firsts=len(firsts),
-        size_bound=longest * math.ceil(count - 1e-9) if math.isfinite(count) else math.inf,
+        size_bound=longest * z,
         guarantee=(1.0 - epsilon) * advantage * p_norm,
         nodes=nodes,
         value=response.evaluate(tree, side, nodes),
@@ -99,9 +102,43 @@ def lemma1(tree: Tree, side: Side, p: float, longest: int) -> Lemma1:
 def theorem2(advantage: float, value: float, cost: float, longest: int) -> float:
     """Theorem 2: a side that holds its opponent to `value` in equilibrium plays with this much entropy.
 
-    `advantage` is v' and `value` v of the paper, both for the opponent, whose cost is `cost`. The proof
-    needs cost * L < e^-5 and v' > v + 0.01; otherwise the bound is void, and 0 is returned.
+    `advantage` is v' and `value` v of the paper, both for the opponent, whose cost is `cost` and whose
+    prep must always win against the side. The proof needs cost * L < e^-5 and v + 0.01 < v' <= 1, else
+    the bound is void, and 0 is returned. `entropy_floor` needs neither and is never lower.
     """
-    if cost * longest >= math.exp(-5.0) or advantage <= value + 0.01:
+    _check_price(cost, longest)
+    least = max(value, 0.0) + 0.01  # the empty book nets 0 or more: no equilibrium value is below 0
+    if cost * longest >= math.exp(-5.0) or not least < advantage <= 1.0:
         return 0.0
-    return (advantage - value - 0.01) * (math.log(1.0 / (cost * longest)) - 5.0)
+    return (advantage - least) * (math.log(1.0 / (cost * longest)) - 5.0)
+
+
+def entropy_floor(
+    advantage: float, value: float, cost: float, longest: int, p_norm: float = 1.0
+) -> float:
+    """The sharpest bound that Theorem 2's argument gives, for any P_norm of the opponent's prep.
+
+    The opponent may memorize what comes before the z likeliest first histories with advantage v'. That
+    nets P_norm * v' * (their share) - cost * L * z, which cannot exceed v: the z likeliest have a share
+    of at most (v + cost * L * z) / (P_norm * v'), for every z. The distribution that meets all these limits
+    majorizes every other that keeps them, so it has the least entropy.
+    """
+    _check_price(cost, longest)
+    most, line = max(value, 0.0), cost * longest
+    mass = p_norm * advantage
+    if most + line >= mass or advantage > 1.0:
+        return 0.0
+    first, step = (most + line) / mass, line / mass
+    steps = math.floor((1.0 - first) / step)
+    rest = max(0.0, 1.0 - first - steps * step)
+    return _surprise(first) + steps * _surprise(step) + _surprise(rest)
+
+
+def _surprise(p: float) -> float:
+    return -p * math.log(p) if p > 0.0 else 0.0
+
+
+def _check_price(cost: float, longest: int) -> None:
+    response.check_cost(cost)
+    if longest < 1:
+        raise InputError(f"longest game of {longest} moves; expected at least 1")

@@ -120,8 +120,8 @@ def entropy_floor(
 
     The opponent may memorize what comes before the z likeliest first histories with advantage v'. That
     nets P_norm * v' * (their share) - cost * L * z, which cannot exceed v: the z likeliest have a share
-    of at most (v + cost * L * z) / (P_norm * v'), for every z. The distribution that meets all these limits
-    majorizes every other that keeps them, so it has the least entropy.
+    of at most (v + cost * L * z) / (P_norm * v'), for every z. The distribution that meets all these
+    limits majorizes every other that keeps them, so it has the least entropy.
     """
     _check_price(cost, longest)
     most, line = max(value, 0.0), cost * longest

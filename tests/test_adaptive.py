@@ -241,7 +241,7 @@ def check_extremes(game: TabularGame, side: Side, cost: float, tree: Tree) -> No
         lead += sum(pi[k] * (1.0 - low[k]) for k in exits & others & book)
         return float(lead - sum(pi[k] * low[k] for k in others - exits) - cost * (len(book) - len(minus)))
 
-    doubt = _Doubt(game, tree, side, cost, rollouts(game))
+    doubt = _Doubt(game, tree, side, cost, rollouts(game), trusted=False)
     bounds = doubt.bounds()
     closed = [book for book in every if not any(tree.open[k] for k in book)]
     chosen = max((b for b in closed if all(bounds.chosen[k] for k in b)), key=len)

@@ -134,6 +134,8 @@ def report_points(
     plot: Path | None,
 ) -> None:
     """Write and print what a sweep found."""
+    from dataclasses import asdict
+
     from preplay.experiments.sweep import as_csv
     from preplay.files import write_text
 
@@ -142,6 +144,8 @@ def report_points(
         write_text(csv, text)
     if save is not None:
         write_text(save / "points.csv", text)
+        every = {"key": key, "points": [asdict(point) for point in points]}
+        write_text(save / "result.json", json.dumps(every, indent=1) + "\n")
     rows: list[dict[str, Any]] = [
         {"side": p.side, key: p.setting} | {m: p.measure(m) for m in measures} | {"ending": p.ending}
         for p in points

@@ -52,19 +52,23 @@ def progress_line(
         return None
 
     def show(now: Progress) -> None:
-        parts = [
-            f"{now.histories:,} histories",
-            f"{now.waiting:,} waiting",
-            f"net {now.low:.4f}",
-            f"upper {now.up:.4f}",
-            f"{now.seconds:.0f} s",
-        ]
+        rate = now.questions / now.seconds if now.seconds > 0.0 else 0.0
+        parts = [f"{now.histories:,} histories"]
         if telling is not None:
-            parts.insert(2, telling())
+            parts.append(telling())
+        parts.append(f"{rate:,.0f}/s")
+        if not math.isnan(now.up):
+            parts += [f"net {now.low:.4f}", f"upper {now.up:.4f}"]
+        parts.append(f"{now.seconds:.0f} s, {_time_left(now, rate)}")
         width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
         print("\r" + "  ".join(parts)[:width].ljust(width), end="", file=sys.stderr, flush=True)
 
     return show
+
+
+def _time_left(now: Progress, rate: float) -> str:
+    """At least what the questions already known take; more may come up."""
+    return f"at least {now.waiting / rate:.0f} s left" if rate > 0.0 else f"{now.waiting} waiting"
 
 
 def text_line(quiet: bool, telling: Callable[[], str] | None = None) -> Callable[[str], None] | None:

@@ -65,10 +65,10 @@ def grow(
                 ending = "gap"
                 break
             front.fill()
+            if limits.histories is not None and len(front.built) >= limits.histories:
+                continue  # the limit was met by moves of chance
             if not front.window:
-                if not front.heap:
-                    break
-                continue  # the limit of histories was met on the way
+                break
             front.step(stop)
             if progress is not None and now - told >= 0.1:
                 told = now

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from preplay import cli
-from randomgames import Raw, books, games, v, worth
+from preplay.book import load
+from randomgames import History, Raw, books, games, v, worth
 
 KEYS = {"side", "cost", "baseline", "value", "net", "upper", "size", "book"}
 
@@ -67,17 +68,48 @@ def test_prepare_and_frontier_keep_their_contracts(
     assert every[book] == pytest.approx(got["value"], abs=1e-9)
     assert got["net"] == pytest.approx(got["value"] - cost * got["size"], abs=1e-12)
     assert got["net"] == pytest.approx(max(w - cost * len(b) for b, w in every.items()), abs=1e-9)
-    assert got["upper"] >= got["net"] - 1e-12
+    assert got["upper"] == pytest.approx(got["net"], abs=1e-9)
+    assert got["upper"] >= got["net"]
     for entry in got["book"]:
-        assert sum(entry["moves"].values()) == pytest.approx(1.0)
+        history = tuple(entry["history"])
+        before = frozenset(h for h in book if len(h) < len(history) and history[: len(h)] == h)
+        assert entry["moves"] == pytest.approx(prep_at(root, history))
+        assert entry["reach"] == pytest.approx(reach(root, side, history), abs=1e-12)
+        assert entry["gain"] == pytest.approx(every[before | {history}] - every[before], abs=1e-9)
     few = data(capsys, "prepare", path, "--side", side, "--budget", 2)
     assert few["value"] == pytest.approx(max(w for b, w in every.items() if len(b) <= 2), abs=1e-9)
-    points = data(capsys, "frontier", path, "--side", side)["points"]
+    frontier = data(capsys, "frontier", path, "--side", side)
+    points = frontier["points"]
+    learned = [tuple(row["history"]) for row in frontier["order"]]
+    value = frontier["unprepared"]
+    for n, row in enumerate(frontier["order"], 1):
+        value += row["gain"]
+        assert value == pytest.approx(every[frozenset(learned[:n])], abs=1e-9)
     assert [p["cost"] for p in points] == sorted((p["cost"] for p in points), reverse=True)
     for point in points:
         below = point["cost"] * (1 - 1e-6)
         best = max(w - below * len(b) for b, w in every.items())
         assert point["value"] - below * point["size"] == pytest.approx(best, abs=1e-9)
+
+
+def at(root: Raw, history: History) -> Raw:
+    for action in history:
+        root = root["actions"][action]["to"]
+    return root
+
+
+def prep_at(root: Raw, history: History) -> dict[str, float]:
+    edges = at(root, history)["actions"].items()
+    return {name: edge["prep"] for name, edge in edges if edge["prep"] > 0.0}
+
+
+def reach(root: Raw, side: int, history: History) -> float:
+    product = 1.0
+    for n, action in enumerate(history):
+        node = at(root, history[:n])
+        edge = node["actions"][action]
+        product *= edge.get("prob", edge.get("prep" if node["player"] == side else "base"))
+    return product
 
 
 def test_bounds_and_equilibrium_keep_their_contracts(
@@ -142,9 +174,85 @@ def test_a_saved_run_is_taken_up_again(
     assert whole["ending"] == "complete"
     assert data(capsys, "prepare", file, "--side", 1, "--cost", 0.01)["book"] == whole["book"]
     assert (tmp_path / "run" / "run.json").exists()
+    kept = {path.name for path in (tmp_path / "run").iterdir()}
+    assert kept == {"run.json", "result.json", "book.json", "tree.npz", "checkpoint.npz"}
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == whole
+    assert data(capsys, *words) == whole  # a run that is done stays as it is
+    book = load(tmp_path / "run" / "book.json")
+    assert [list(entry.history) for entry in book.entries] == [row["history"] for row in whole["book"]]
+    assert (book.value, book.net, book.upper) == (whole["value"], whole["net"], whole["upper"])
+    assert book.provenance["identity"]["cost"] == 0.01
     code, _, err = preplay(capsys, *words[:5], 0.02, *words[6:])
     assert code == 1
     assert "belongs to another run (cost was 0.01, now 0.02)" in err
+
+
+def test_damaged_and_foreign_runs_are_refused(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    words = ("prepare", file, "--side", 1, "--cost", 0.01, "--save", run)
+
+    def refused(*more: object) -> str:
+        code, out, err = preplay(capsys, *(more or words))
+        assert (code, out) == (1, "")
+        assert err.count("\n") == 1
+        return err
+
+    data(capsys, *words)
+    assert "(side was 1, now 2)" in refused(*words[:3], 2, *words[4:])
+    assert "(budget was null, now 3)" in refused(*words, "--budget", 3)
+    text = file.read_text()
+    file.write_text(text.replace("0.9", "0.8"))
+    assert "matchup.sha256 was" in refused()
+    file.write_text(text)
+    (run / "checkpoint.npz").write_text("garbage")
+    assert "checkpoint.npz: not a checkpoint to go on from (damaged, or not an .npz file)" in refused()
+    (run / "run.json").write_text("{")
+    assert "run.json: damaged or foreign" in refused()
+    (run / "run.json").write_text('{"format": "preplay-run/9"}')
+    assert "(format 'preplay-run/9'); expected preplay-run/1" in refused()
+    (run / "run.json").unlink()
+    assert "is not empty and holds no run" in refused()
+
+
+def test_limits_end_a_run_with_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("prepare", "synthetic-large", "--side", 1, "--cost", 0.002)
+    whole = data(capsys, *words)
+    for more, ending in ((("--histories", 40), "histories"), (("--seconds", 0), "seconds")):
+        part = data(capsys, *words, *more)
+        assert part["ending"] == ending
+        assert part["net"] <= whole["net"] + 1e-12
+        assert part["upper"] >= whole["net"] - 1e-12
+    near = data(capsys, *words, "--within", 0.05)
+    assert near["ending"] == "gap"
+    assert near["upper"] - near["net"] <= 0.05
+    assert near["histories"] < whole["histories"]
+    code, out, _ = preplay(capsys, *words, "--histories", 40)
+    assert code == 0
+    assert "growth stopped by    histories" in out
+    few = data(capsys, "prepare", "synthetic-large", "--side", 1, "--budget", 4)
+    assert (few["size"], few["cost"], few["budget"]) == (4, 0.0, 4)
+    assert few["value"] <= few["upper"]
+
+
+def test_what_json_cannot_say_is_null(capsys: pytest.CaptureFixture[str]) -> None:
+    got = data(capsys, "bounds", "synthetic", "--side", 1, "--advantage", 0.6, "--epsilon", 0.001)
+    assert got["size_bound"] is None
+    assert got["constructed"]["value"] >= got["guarantee"]
+
+
+def test_the_list_of_matchups_is_data_too(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = data(capsys, "matchups")["matchups"]
+    assert {"name", "summary", "config"} == set(rows[0])
+    _, out, _ = preplay(capsys, "matchups")
+    assert [line.split()[0] for line in out.splitlines()] == [row["name"] for row in rows]
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = preplay(capsys, "--version")
+    assert code == 0
+    assert out.startswith("preplay 0.")
 
 
 @pytest.mark.parametrize(
@@ -166,6 +274,17 @@ def test_a_saved_run_is_taken_up_again(
         (("prepare", "GAME", "--side", "1", "--cost", "0.1", "--save", "GAME"), "is a file"),
         (("prepare", "GAME", "--side", "1", "--cost", "0.1", "--save", "HERE"), "not empty"),
         (("prepare", "GAME", "--side", "1", "--cost", "0.1", "--report", "x.html"), "needs --save"),
+        (("prepare", "GAME", "--side", "1", "--cost", "inf"), "cost inf; expected a finite number"),
+        (("prepare", "GAME", "--side", "", "--cost", "0.1"), "side ''; expected 1 or 2"),
+        (("prepare", "HERE", "--side", "1", "--cost", "0.1"), "expected a .toml or .json file"),
+        (("prepare", "GAME", "--side", "1", "--cost", "0.1", "--save", "GAME/run"), "cannot be written"),
+        (("prepare", "synthetic", "--side", "1", "--set", "cost.x=1"), "'cost' is not a table"),
+        (("prepare", "synthetic", "--side", "1", "--set", "cost=-1"), "cost = -1"),
+        (("prepare", "synthetic", "--side", "1", "--set", "value=exat"), 'value = "exat"'),
+        (("frontier", "GAME", "--side", "1", "--cost", "0"), "expected a finite number above 0"),
+        (("frontier", "synthetic-large", "--side", "1", "--set", "cost=null"), "no cost for side 1"),
+        (("frontier", "GAME", "--side", "1", "--plot", "GAME/x.svg"), "cannot be written"),
+        (("bounds", "GAME", "--side", "1", "--advantage", "nan", "--epsilon", "0.5"), "advantage nan"),
         (("frontier", "GAME", "--side", "1", "--plot", "x.bmp"), "expected a name ending in"),
         (("bounds", "GAME", "--side", "1", "--advantage", "2", "--epsilon", "0.5"), "advantage 2"),
         (("bounds", "GAME", "--side", "1", "--advantage", "0.5", "--epsilon", "1"), "epsilon 1"),
@@ -179,7 +298,8 @@ def test_mistakes_are_one_line(
     words: tuple[str, ...], message: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = {"GAME": str(file), "HERE": str(tmp_path)}
-    code, out, err = preplay(capsys, *(places.get(word, word) for word in words))
+    named = [word.replace("GAME", places["GAME"]).replace("HERE", places["HERE"]) for word in words]
+    code, out, err = preplay(capsys, *named)
     assert code == 1
     assert message in err
     assert err.startswith("preplay: ")
@@ -188,7 +308,19 @@ def test_mistakes_are_one_line(
 
 
 @pytest.mark.parametrize(
-    "words", [("prepare",), ("nonsense",), ("prepare", "synthetic", "--side", "1", "--budget=-1")]
+    "words",
+    [
+        ("prepare",),
+        ("nonsense",),
+        ("prepare", "synthetic"),
+        ("prepare", "synthetic", "--side", "1", "--budget=-1"),
+        ("prepare", "synthetic", "--side", "1", "--budget", "3.5"),
+        ("prepare", "synthetic", "--side", "1", "--cost", "cheap"),
+        ("prepare", "synthetic", "--side", "1", "--histories", "0"),
+        ("prepare", "synthetic", "--side", "1", "--seconds=-1"),
+        ("prepare", "synthetic", "--side", "1", "--nonsense"),
+        ("bounds", "synthetic", "--side", "1", "--advantage", "0.5"),
+    ],
 )
 def test_wrong_usage_exits_with_2(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = preplay(capsys, *words)

@@ -128,7 +128,7 @@ def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int
     best, grown = prepared.response, prepared.grown
     name = matchup.sides[best.side - 1]
     print(f"Best book for side {name} of {matchup.name}")
-    error = f" ± {best.error:.4g}" if best.error else ""
+    error = f" ± {best.error:.4g}" if best.error > 1e-6 else ""
     print(f"  without preparation  {best.unprepared:.6g}")
     print(f"  with the book        {best.value:.6g}{error}  (+{best.value - best.unprepared:.6g})")
     limit = f", at most {best.budget}" if best.budget is not None else ""
@@ -140,7 +140,8 @@ def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int
     if prepared.played is not None:
         print("\n" + "\n".join(prepared.played.lines()))
     if not book.entries:
-        print("\nThe best book is empty: no history is worth its price.")
+        why = "no places are allowed" if best.budget == 0 else "no history is worth its price"
+        print(f"\nThe best book is empty: {why}.")
         return
     rows = [
         (

@@ -6,6 +6,7 @@ import heapq
 from array import array
 from pathlib import Path
 from typing import Any, Generic
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -28,6 +29,8 @@ def save(front: Front[S], path: Path) -> None:
 def take_up(front: Front[S], path: Path) -> None:
     """Put a checkpoint into a new front; one that was made for another purpose is refused."""
     try:
+        if not is_zipfile(path):
+            raise ValueError("damaged, or not an .npz file")
         with np.load(path, allow_pickle=False) as file:
             columns = dict(file)
         purpose = str(columns["purpose"])

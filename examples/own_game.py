@@ -1,13 +1,14 @@
 """A game and two policies of your own: take one or two stones, who takes the last one wins.
 
-The weaker player guesses; after study he knows the winning moves. What is worth memorizing?
+At the board a player sees only the end, and mostly takes one before it; after study he knows the right
+moves. What is worth memorizing?
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from preplay import Exact, Pays, PolicyFunction, Uniform, best_book, frontier, grow
+from preplay import Advantage, Exact, Pays, PolicyFunction, best_book, frontier, grow, theorem1
 
 History = tuple[str, ...]
 
@@ -23,6 +24,9 @@ class Nim:
 
     def left(self, state: History) -> int:
         return self.stones - sum(map(int, state))
+
+    def right(self, state: History) -> dict[str, float]:
+        return {"2" if self.left(state) % 3 == 2 else "1": 1.0}  # leave a multiple of three
 
     def root(self) -> History:
         return ()
@@ -47,15 +51,25 @@ class Nim:
 
 
 def main() -> None:
-    game = Nim(8)
-    base: Uniform[History] = Uniform(game)
-    prep = PolicyFunction[History](lambda state: {"2" if game.left(state) % 3 == 2 else "1": 1.0})
-    grown = grow(game, 1, (base, base), prep, Exact(game, (base, base)), Pays(0.01))
-    book = best_book(grown.tree, side=1, cost=0.01)
+    game = Nim(16)
+    study = PolicyFunction[History](game.right)
+    board = PolicyFunction[History](
+        lambda state: game.right(state) if game.left(state) <= 4 else {"1": 0.8, "2": 0.2}
+    )
+    both = (board, board)
+    value = Exact(game, both)
+
+    tree = grow(game, 1, both, study, value, Pays(0.01)).tree
+    book = best_book(tree, side=1, cost=0.01)
     print(f"without a book {book.baseline:.3f}, with {book.size} histories {book.value:.3f}")
-    front = frontier(grown.tree, side=1)
-    for cost, size, value in zip(front.cost, front.size, front.value, strict=True):
-        print(f"below a price of {cost:.4f}: {size} histories, value {value:.3f}")
+    front = frontier(tree, side=1, cost=0.01)
+    for cost, size, worth in zip(front.cost, front.size, front.value, strict=True):
+        print(f"below a price of {cost:.4f}: {size} histories, value {worth:.3f}")
+
+    tree = grow(game, 1, both, study, value, Advantage(0.7)).tree
+    bound = theorem1(tree, side=1, advantage=0.7, epsilon=0.5, longest=game.longest)
+    print(f"Theorem 1: {bound.size_bound} histories surely earn {bound.guarantee:.3f},", end=" ")
+    print(f"the {len(bound.nodes)} of its proof {bound.value:.3f}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "preplay.book": ("Book", "Entry"),
-    "preplay.bounds": ("theorem1", "theorem2"),
+    "preplay.bounds": ("entropy_floor", "theorem1", "theorem2"),
     "preplay.equilibrium": ("Equilibrium", "solve"),
     "preplay.errors": (
         "EngineError",
@@ -32,10 +32,12 @@ _HOMES = {
     "preplay.value": ("Evaluator", "Exact", "Value", "ValueFunction"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604 (all of them are names)
 
 if TYPE_CHECKING:
     from preplay.book import Book as Book
     from preplay.book import Entry as Entry
+    from preplay.bounds import entropy_floor as entropy_floor
     from preplay.bounds import theorem1 as theorem1
     from preplay.bounds import theorem2 as theorem2
     from preplay.equilibrium import Equilibrium as Equilibrium

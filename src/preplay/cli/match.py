@@ -279,9 +279,13 @@ def print_match(data: dict[str, Any]) -> None:
         time = data["time"]
         print(f"  time after the book  {time['prepared']:,.0f}, opponent {time['opponent']:,.0f} a move")
     verdict = "agree" if data["agrees"] else "differ"
-    error = f" ± {data['promised_error']:.4f}" if data["promised_error"] else ""
+    error = f" ± {data['promised_error']:.4f}" if data["promised_error"] > 1e-6 else ""
     print(f"  promised             {data['promised']:.4f}{error}")
     print(f"  played and promised  {verdict} (p = {data['p_value']:.3f})")
+    if data["adjudication"] == "rules" and not data["promised_error"] > 1e-6:
+        print(
+            "                       (promised by the value model, where the book ends; played to the end)"
+        )
     if "sprt" in data:
         print(f"  SPRT                 {data['sprt']['decision']}, LLR {data['sprt']['llr']:.2f}")
     if "control" in data:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from preplay import cli
+from commandline import preplay
 from preplay.book import load
 from randomgames import History, Raw, books, games, v, worth
 
 KEYS = {"side", "cost", "baseline", "value", "net", "upper", "size", "book"}
-
-
-def preplay(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    """Run a command in this process: its exit code, stdout and stderr."""
-    before, sys.argv = sys.argv, ["preplay", *map(str, words)]
-    try:
-        cli.main()
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 0
-    finally:
-        sys.argv = before
-    out, err = capsys.readouterr()
-    return code, out, err
 
 
 def data(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:

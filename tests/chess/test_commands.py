@@ -13,7 +13,7 @@ import chess.pgn
 import chess.polyglot
 import pytest
 
-from preplay import cli
+from commandline import preplay
 from preplay.chess.discovery import find_engine
 from preplay.errors import EngineError
 
@@ -29,20 +29,6 @@ SMALL = (
     "black.randomness=5",
     "white.randomness=5",
 )
-
-
-def preplay(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    """Run a command in this process: its exit code, stdout and stderr."""
-    before, sys.argv = sys.argv, ["preplay", *map(str, words)]
-    try:
-        cli.main()
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 0
-    finally:
-        sys.argv = before
-    out, err = capsys.readouterr()
-    return code, out, err
 
 
 def sets(*changes: str) -> list[str]:

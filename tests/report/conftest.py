@@ -9,7 +9,7 @@ import browser as browsers
 import pageruns
 import pytest
 from browser import Browser
-from pageruns import SHUFFLED, SPECIAL, prepare
+from pageruns import CLOCKED, MEASURED, SHUFFLED, SPECIAL, prepare
 
 from preplay.report.page import write_report
 
@@ -33,6 +33,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pageruns.save_preparation(folder / "special", special, start=SPECIAL)
     shuffled = pageruns.chess_tree(50, start=SHUFFLED, seed=4, replies=3, chess960=True)
     pageruns.save_preparation(folder / "shuffled", shuffled, start=SHUFFLED, chess960=True)
+    timed = pageruns.with_times(pageruns.chess_tree(30, seed=9), 1)
+    pageruns.save_preparation(folder / "clocked", timed, matchup=CLOCKED, clock=MEASURED)
     prepare(folder / "other", "synthetic", "--side", "1", "--cost", "0.0005")
     prepare(folder / "empty", "synthetic", "--side", "2", "--cost", "0.9")
     pageruns.save_equilibrium(folder / "mixed", pageruns.chess_tree(60, seed=3, both=True), 3e-3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,23 @@ CHESS = {
     "value": {"model": "linear"},
     "engines": ["Testfish 1 [0123456789abcdef]"],
 }
+
+CLOCKED = {
+    "kind": "chess-clock",
+    "start": {"fen": "", "moves": []},
+    "clock": {"unit": "nodes", "budget": 5000, "increment": 10},
+    "white": {"engine": None, "multipv": 2, "randomness": 0.0, "budget": 7000, "increment": None},
+    "black": {"engine": None, "multipv": 2, "randomness": 10.0, "budget": None, "increment": 0},
+    "prep": PLAYER | {"nodes": 4000},
+    "value": {"epsilon": 0.2, "delta": 0.05, "playouts": 1000, "games": 300},
+    "engines": ["Testfish 1 [0123456789abcdef]"],
+}
+MEASURED = {"side": 1, "games": 300} | {
+    key: {"mean": mean, "error": 0.012}
+    for key, mean in (("without", 0.5), ("charged", 0.7), ("value", 0.75), ("gain", 0.25),
+                      ("moves", 0.2), ("time", 0.05), ("share", 0.2))
+}  # fmt: skip
+"""What `preplay prepare chess-clock` found by playing."""
 
 
 def chess_tree(
@@ -103,6 +120,23 @@ def chess_tree(
                         action=columns["action"], names=tuple(names))  # fmt: skip
 
 
+def with_times(tree: Tree, side: Side) -> Tree:
+    """The same tree under a clock: the opponent's moves take time, and its last line is given up."""
+    names: dict[str, int] = {}
+    action, player = [-1], tree.player.copy()
+    last = max(k for k in range(1, tree.size) if tree.leaves[k] and tree.player[tree.parent[k]] != side)
+    for k in range(1, tree.size):
+        name = tree.names[tree.action[k]]
+        if tree.player[tree.parent[k]] != side:
+            name = f"{name}@{100 + 7 * (k % 5)}"
+            if k == last:
+                name, player[k] = "resign@100", -1
+        action.append(names.setdefault(name, len(names)))
+    return replace(
+        tree, action=np.array(action, dtype=tree.action.dtype), names=tuple(names), player=player
+    )
+
+
 def save_preparation(
     directory: Path,
     tree: Tree,
@@ -115,6 +149,7 @@ def save_preparation(
     matchup: Mapping[str, Any] = CHESS,
     name: str = "test",
     versions: Mapping[str, str] | None = None,
+    clock: Mapping[str, Any] | None = None,
 ) -> Book:
     """A finished `preplay prepare` run with this tree."""
     identity = {"side": side, "cost": cost, "budget": budget, "matchup": dict(matchup)}
@@ -135,7 +170,7 @@ def save_preparation(
     run.write(
         "result.json",
         {"value": best.value, "budget": budget, "error": best.error, "ending": "complete",
-         "histories": tree.size, "questions": tree.size},
+         "histories": tree.size, "questions": tree.size} | ({"clock": clock} if clock else {}),
     )  # fmt: skip
     books.save(book, run.path("book.json"))
     trees.save(tree, run.path("tree.npz"))

@@ -56,7 +56,7 @@ def test_walks_by_keys_clicks_and_on_the_board(browser: Browser, place: Path) ->
     assert browser.console() == []
 
 
-@pytest.mark.parametrize("kind", ["chess", "special", "shuffled", "black"])
+@pytest.mark.parametrize("kind", ["chess", "special", "shuffled", "black", "clocked"])
 def test_every_position_stands_as_python_chess_says(browser: Browser, place: Path, kind: str) -> None:
     browser.open(place / f"{kind}.html")
     tree = trees.load(place / kind / "tree.npz")
@@ -76,8 +76,12 @@ def test_every_position_stands_as_python_chess_says(browser: Browser, place: Pat
     seen: set[str] = set()
     for k, (fen, men, marks) in enumerate(told):
         board = chess.Board(book.start or chess.STARTING_FEN, chess960=book.chess960)
+        given_up = False
         for move in tree.history(k):
-            played = board.parse_uci(move)
+            given_up = move.startswith("resign")
+            if given_up:
+                continue
+            played = board.parse_uci(move.partition("@")[0])
             seen |= {"castling"} if board.is_castling(played) else set()
             seen |= {"en passant"} if board.is_en_passant(played) else set()
             seen |= {"promotion"} if played.promotion else set()
@@ -88,9 +92,25 @@ def test_every_position_stands_as_python_chess_says(browser: Browser, place: Pat
             for s, p in board.piece_map().items()
         ]
         assert men == " ".join(sorted(pieces))
-        assert marks == (2 if k else 0)
+        assert marks == (2 if k and not given_up else 0)
+        seen |= {"resignation"} if given_up else set()
     assert kind != "special" or seen == {"castling", "en passant", "promotion"}
     assert kind != "shuffled" or "castling" in seen
+    assert kind != "clocked" or "resignation" in seen
+
+
+def test_clocks_and_what_they_are_worth(browser: Browser, place: Path) -> None:
+    tree = trees.load(place / "clocked" / "tree.npz")
+    browser.open(place / "clocked.html")
+    aside = browser.text("#top .aside")
+    assert "+25.0 ± 1.20 points" in aside
+    assert "better moves bring +20.0 ± 1.20 and saved time +5.00 ± 1.20" in aside
+    assert "7,000 : 5,000 nodes" in browser.text(".position-body")
+    browser.press(RIGHT, RIGHT)
+    taken = int(tree.names[tree.action[current(browser)]].partition("@")[2])
+    assert f"7,010 : {5000 - taken:,} nodes" in browser.text(".position-body")
+    assert "@" not in browser.text("#main")
+    assert browser.console() == []
 
 
 def test_arrows_orientation_and_coordinates(browser: Browser, place: Path) -> None:

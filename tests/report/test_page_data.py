@@ -6,6 +6,7 @@ import base64
 import hashlib
 import itertools
 import json
+import math
 import tempfile
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -19,7 +20,7 @@ import pytest
 import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pageruns import HOSTILE, SPECIAL, as_json, hostile_run, prepare
+from pageruns import CLOCKED, HOSTILE, MEASURED, SPECIAL, as_json, hostile_run, prepare
 from typer.testing import CliRunner
 
 from preplay import book as books
@@ -29,7 +30,9 @@ from preplay.equilibrium import payoff
 from preplay.errors import PreplayError
 from preplay.report import words
 from preplay.report.gather import gather
+from preplay.report.notation import standard
 from preplay.report.page import page, write_report
+from preplay.tree import from_parents
 from randomgames import games
 
 
@@ -215,6 +218,37 @@ def test_moves_are_written_as_chess_players_write_them(start: str, seed: int, tm
         for move in before:
             board.push_uci(move)
         assert data["tree"]["labels"][data["tree"]["say"][k - 1]] == board.san(board.parse_uci(last))
+
+
+def test_a_clocked_tree_has_plain_moves_and_the_time_left(tmp_path: Path) -> None:
+    tree = pageruns.with_times(pageruns.chess_tree(20, seed=3), 1)
+    pageruns.save_preparation(tmp_path / "run", tree, matchup=CLOCKED, clock=MEASURED)
+    data = as_json(gather(tmp_path / "run"))
+    shown = Page(data)
+    assert data["chess"]
+    assert data["sides"] == ["White", "Black"]
+    assert data["players"][0] == "Testfish 1, 7,000 nodes for the game + 10 a move"
+    assert data["players"][1].startswith("Testfish 1, 5,000 nodes for the game, chooses")
+    assert data["worth"]["unprepared"] == books.load(tmp_path / "run" / "book.json").baseline
+    assert shown.n == tree.size
+    for k in range(tree.size):
+        plain = tuple(name.partition("@")[0] for name in tree.history(k))
+        times = [int(name.partition("@")[2] or 0) for name in tree.history(k)]
+        assert shown.history(k) == plain
+        white, black = times[::2], times[1::2]
+        assert data["clock"]["left"][k] == [7000 - sum(white) + 10 * len(white), 5000 - sum(black)]
+    assert "resigns" in data["tree"]["labels"]
+
+
+def test_moves_that_differ_in_time_only_are_told_apart() -> None:
+    tree = from_parents(
+        [-1, 0, 0, 0], [1, 2, 2, 2], [1.0, 0.7, math.nan, 0.3], [1.0, math.nan, 1.0, math.nan], [0.5] * 4,
+        action=[-1, 0, 1, 2], names=("e2e4@1455", "e2e4", "d2d4@1455"),
+    )  # fmt: skip
+    written = standard(tree, "", False, {})
+    assert written is not None
+    assert written.moves == ["", "e2e4", "e2e4", "d2d4"]
+    assert written.labels == ["", "e4 (1,455)", "e4", "d4"]
 
 
 def test_a_tree_that_is_not_chess_after_all_goes_without_a_board(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pageruns import HOSTILE, hostile_run
 from preplay.report.gather import gather
 from preplay.report.page import write_report
 
-KINDS = ("chess", "black", "special", "other", "empty", "mixed", "sweep", "words", "figure")
+KINDS = ("chess", "black", "special", "clocked", "other", "empty", "mixed", "sweep", "words", "figure")
 
 
 @pytest.mark.parametrize("kind", KINDS)

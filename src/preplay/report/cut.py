@@ -61,18 +61,18 @@ def cut(tree: Tree, expand: Bools) -> Cut:
     return Cut(part, kept.astype(np.int32))
 
 
-def columns(tree: Tree, labels: list[str] | None) -> dict[str, Any]:
-    """The shape of a tree and its moves; `labels` are the moves as people write them.
+def columns(tree: Tree, moves: list[str] | None, labels: list[str] | None) -> dict[str, Any]:
+    """The shape of a tree and its moves: `moves` for a board, `labels` as people write them.
 
     Children counts in breadth-first order give the shape. Players are one letter each: 1, 2, c for
     chance, f for final.
     """
-    names, moves = _table([tree.names[a] for a in tree.action[1:]])
+    names, places = _table(moves[1:] if moves else [tree.names[a] for a in tree.action[1:]])
     data: dict[str, Any] = {
         "kids": np.diff(tree.first).tolist(),
         "player": "".join({1: "1", 2: "2", 0: "c", -1: "f"}[p] for p in tree.player.tolist()),
         "names": names,
-        "move": moves,
+        "move": places,
     }
     if labels is not None:
         data["labels"], data["say"] = _table(labels[1:])

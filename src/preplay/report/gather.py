@@ -24,7 +24,7 @@ def gather(directory: Path) -> dict[str, Any]:
         "sides": list(words.sides(matchup)),
         "players": list(words.players(matchup)),
         "game": words.game(matchup, run.name),
-        "model": words.table(matchup, "value").get("model"),
+        "model": "rollouts" if words.timed(matchup) else words.table(matchup, "value").get("model"),
         "facts": [list(row) for row in words.facts(matchup, run.name)],
         "config": run.identity,
         "versions": run.versions,

@@ -11,7 +11,7 @@ from preplay import book as books
 from preplay import tree as trees
 from preplay.equilibrium.strategy import behaviour
 from preplay.errors import StoreError
-from preplay.report import notation
+from preplay.report import notation, words
 from preplay.report.cut import columns, cut, shares
 from preplay.runs import Run
 from preplay.tree import Floats, Tree
@@ -39,7 +39,7 @@ def mixture(run: Run) -> dict[str, Any]:
     tree, original = shown.tree, shown.original
     start, chess960 = _start(run)
     written = None
-    if run.identity.get("matchup", {}).get("kind") == "chess":
+    if words.is_chess(run.identity.get("matchup", {})):
         written = notation.standard(tree, start, chess960, {})
     return {
         "chess": written is not None,
@@ -61,7 +61,7 @@ def mixture(run: Run) -> dict[str, Any]:
             [row["iteration"], row["seconds"], float(f"{row['gap']:.4g}")]
             for row in result.get("trace", ())
         ],
-        "tree": columns(tree, written and written[0])
+        "tree": columns(tree, *((written.moves, written.labels) if written else (None, None)))
         | {
             "p": shares(move[original])[1:],
             "prep": shares(tree.prep)[1:],

@@ -2,46 +2,71 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import chess
 
+from preplay.games.clocked import RESIGN, untimed
 from preplay.report.cut import Continuation
 from preplay.tree import Tree
 
 
+@dataclass(frozen=True)
+class Written:
+    """The moves of a chess tree for a board and for people."""
+
+    moves: list[str]
+    """[n] UCI without times; "resign" for giving up; empty at the root."""
+    labels: list[str]
+    """[n] SAN, with the time where only that tells two moves apart."""
+    beyond: dict[int, Continuation]
+    """What lies beyond leaves, in SAN."""
+
+
 def standard(
     tree: Tree, start: str, chess960: bool, beyond: Mapping[int, Continuation]
-) -> tuple[list[str], dict[int, Continuation]] | None:
-    """SAN of the move into each history and of what lies `beyond` leaves; None if it is not chess.
+) -> Written | None:
+    """The moves into all histories and `beyond` leaves; None if it is not chess.
 
     One board walks the tree depth first, so every move is played once.
     """
+    moves, labels = [""] * tree.size, [""] * tree.size
+    written: dict[int, Continuation] = {}
+    stack = [(0, False)]
     try:
         board = chess.Board(start or chess.STARTING_FEN, chess960=chess960)
-        labels = [""] * tree.size
-        written: dict[int, Continuation] = {}
-        stack = [(0, False)]
         while stack:
             k, leaving = stack.pop()
             if leaving:
                 board.pop()
                 continue
-            if k:
-                move = board.parse_uci(tree.names[tree.action[k]])
-                labels[k] = board.san_and_push(move)
+            if moves[k] == RESIGN:
+                labels[k] = "resigns"
+            elif k:
+                labels[k] = board.san_and_push(board.parse_uci(moves[k])) + labels[k]
                 stack.append((k, True))
             if k in beyond:
                 written[k] = _written(board, beyond[k])
-            stack.extend((c, False) for c in tree.children(k))
+            children = {c: untimed(tree.names[tree.action[c]]) for c in tree.children(k)}
+            alike = Counter(move for move, _ in children.values())
+            for c, (move, time) in children.items():
+                moves[c] = move
+                labels[c] = f" ({time:,})" if alike[move] > 1 and time else ""
+                stack.append((c, False))
     except ValueError:
         return None
-    return labels, written
+    return Written(moves, labels, written)
 
 
 def _written(board: chess.Board, line: Continuation) -> Continuation:
-    move = board.parse_uci(line.move)
-    san = board.san_and_push(move)
-    replies = tuple((board.san(board.parse_uci(reply)), p) for reply, p in line.replies)
+    san = board.san_and_push(board.parse_uci(untimed(line.move)[0]))
+    replies = tuple((_reply(board, reply), p) for reply, p in line.replies)
     board.pop()
     return Continuation(san, replies)
+
+
+def _reply(board: chess.Board, name: str) -> str:
+    move = untimed(name)[0]
+    return "resigns" if move == RESIGN else board.san(board.parse_uci(move))

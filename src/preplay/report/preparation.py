@@ -13,7 +13,7 @@ from preplay import response
 from preplay import tree as trees
 from preplay.errors import StoreError
 from preplay.game import FINAL, Side
-from preplay.report import notation
+from preplay.report import clocks, notation, words
 from preplay.report.cut import Continuation, columns, cut, dropped, shares, unchosen
 from preplay.runs import Run
 from preplay.tree import Bools, Floats, Ints, Tree
@@ -44,10 +44,11 @@ def preparation(run: Run) -> dict[str, Any]:
     beyond = _beyond(run, whole, tree, shown.original, side)
     ends = _ends(tree, inside, reach, value, book.cost, result.get("budget"), beyond)
     beyond = {k: line for k, line in beyond.items() if ends[k] in (TOO_RANDOM, NOT_WORTH, NO_ROOM)}
+    matchup = run.identity.get("matchup", {})
     written = None
-    if run.identity.get("matchup", {}).get("kind") == "chess":
+    if words.is_chess(matchup):
         written = notation.standard(tree, book.start, book.chess960, beyond)
-    labels, beyond = (None, beyond) if written is None else written
+    beyond = written.beyond if written else beyond
     move = np.where(tree.player[np.maximum(tree.parent, 0)] == side, tree.prep, tree.base)
     rank, steps, unprepared = _order(tree, side, inside)
     return {
@@ -58,7 +59,7 @@ def preparation(run: Run) -> dict[str, Any]:
             "cost": book.cost,
             "budget": result.get("budget"),
             "baseline": book.baseline,
-            "unprepared": unprepared,
+            "unprepared": book.baseline if result.get("clock") else unprepared,
             "value": book.value,
             "net": book.net,
             "upper": book.upper,
@@ -68,7 +69,8 @@ def preparation(run: Run) -> dict[str, Any]:
             "histories": result.get("histories"),
             "questions": result.get("questions"),
         },
-        "tree": columns(tree, labels)
+        "clock": result.get("clock") and clocks.told(tree, matchup, result["clock"]),
+        "tree": columns(tree, *((written.moves, written.labels) if written else (None, None)))
         | {
             "p": shares(move)[1:],
             "value": shares(np.where(_known(tree), value, np.nan)),
@@ -104,8 +106,8 @@ def _unfinished(tree: Tree) -> Bools:
 
 
 def _known(tree: Tree) -> Bools:
-    """[n] whether the value tells anything: negligible histories were never looked at."""
-    known: Bools = (tree.radius < 0.5) | (tree.player == FINAL)
+    """[n] whether the value tells anything: negligible histories, at 0.5 ± 0.5, were never looked at."""
+    known: Bools = (tree.radius != 0.5) | (tree.value != 0.5) | (tree.player == FINAL)
     return known
 
 

@@ -12,7 +12,10 @@ from typing import Any
 
 Table = Mapping[str, Any]
 
-TOLD = {"engine", "options", "nodes", "depth", "milliseconds", "multipv", "randomness"}
+TOLD = {"engine", "options", "nodes", "depth", "milliseconds", "multipv", "randomness"} | {
+    "budget",
+    "increment",
+}
 """Settings of a chess player that `chess_player` puts into words."""
 MODELS = {
     "linear": "linear in the engine's score: 0 at −4 pawns, 1 at +4",
@@ -23,14 +26,19 @@ MODELS = {
 }
 
 
+def is_chess(matchup: Table) -> bool:
+    """Whether it can be shown on a board."""
+    return matchup.get("kind") in ("chess", "chess-clock")
+
+
 def sides(matchup: Table) -> tuple[str, str]:
     """What the players are called."""
-    return ("White", "Black") if matchup.get("kind") == "chess" else ("Player 1", "Player 2")
+    return ("White", "Black") if is_chess(matchup) else ("Player 1", "Player 2")
 
 
 def players(matchup: Table) -> tuple[str, str]:
     """How each player plays at the board."""
-    if matchup.get("kind") == "chess":
+    if is_chess(matchup):
         return chess_player(matchup, "white"), chess_player(matchup, "black")
     if matchup.get("kind") == "openspiel":
         base = table(matchup, "base")
@@ -44,8 +52,9 @@ def players(matchup: Table) -> tuple[str, str]:
 def game(matchup: Table, name: str) -> str:
     """Which game it is."""
     kind = matchup.get("kind")
-    if kind == "chess":
-        return "Chess960" if matchup.get("chess960") else "Chess"
+    if is_chess(matchup):
+        rules = "Chess960" if matchup.get("chess960") else "Chess"
+        return f"{rules} with a clock" if kind == "chess-clock" else rules
     if kind == "openspiel":
         return str(matchup.get("game", name))
     if kind == "synthetic":
@@ -59,7 +68,7 @@ def facts(matchup: Table, name: str) -> list[tuple[str, str]]:
     who = sides(matchup)
     rows = [("Game", game(matchup, name))]
     rows += [(f"{who[k]} at the board", play) for k, play in enumerate(players(matchup))]
-    if matchup.get("kind") == "chess":
+    if is_chess(matchup):
         start = table(matchup, "start")
         begin = " ".join([str(start.get("fen") or ""), *map(str, start.get("moves") or ())]).strip()
         rows.append(("Start position", begin or "the usual one"))
@@ -71,7 +80,7 @@ def facts(matchup: Table, name: str) -> list[tuple[str, str]]:
             if matchup.get(key):
                 rows.append((label, chess_player(matchup, key)))
         value = table(matchup, "value")
-        model = str(value.get("model", "linear"))
+        model = "rollouts" if timed(matchup) else str(value.get("model", "linear"))
         rows.append(("Value of a position", MODELS.get(model, model)))
         if limit(value):
             rows.append(("Searches for values", limit(value)))
@@ -88,6 +97,8 @@ def chess_player(matchup: Table, key: str) -> str:
     parts = [engine(matchup, own)]
     if limit(own):
         parts.append(limit(own))
+    if timed(matchup) and key in ("white", "black"):
+        parts.append(clock(matchup, own))
     randomness = own.get("randomness") or 0.0
     if randomness:
         parts.append(f"chooses among its {own.get('multipv', 2)} best moves (randomness {randomness:g})")
@@ -105,6 +116,22 @@ def engine(matchup: Table, player: Table) -> str:
     if len(set(known)) == 1:
         return known[0]
     return PurePath(str(player.get("engine") or "stockfish")).name.capitalize()
+
+
+def timed(matchup: Table) -> bool:
+    """Whether a clock runs for the whole game."""
+    return matchup.get("kind") == "chess-clock"
+
+
+def clock(matchup: Table, player: Table) -> str:
+    """The time of a side: "30,000 nodes for the game + 100 a move"."""
+    common = table(matchup, "clock")
+    budget, increment = (
+        player.get(key) if player.get(key) is not None else common.get(key, 0)
+        for key in ("budget", "increment")
+    )
+    unit = "ms" if common.get("unit") == "milliseconds" else "nodes"
+    return f"{budget:,} {unit} for the game" + (f" + {increment:,} a move" if increment else "")
 
 
 def limit(player: Table) -> str:

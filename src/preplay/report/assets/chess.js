@@ -2,6 +2,7 @@
 
 const START_FEN = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1';
 const FILES = 'abcdefgh';
+const RESIGN = 'resign';
 
 const squareName = (square) => FILES[square % 8] + (1 + Math.floor(square / 8));
 const squareAt = (name) => FILES.indexOf(name[0]) + 8 * (Number(name[1]) - 1);
@@ -79,6 +80,7 @@ function castlingLetters(board, rooks) {
 
 // The position after a move in UCI notation; castling also as king takes rook.
 function play(position, uci) {
+  if (uci === RESIGN) return position;
   const from = squareAt(uci);
   const to = squareAt(uci.slice(2));
   const board = position.board.slice();

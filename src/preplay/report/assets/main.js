@@ -112,6 +112,7 @@ function makeStage(app) {
   });
   function squaresOf(k) {
     const name = view.name(k);
+    if (name === RESIGN) return null;
     const [from, to] = [squareAt(name), squareAt(name.slice(2))];
     const before = app.position(view.parent[k]);
     const king = before.board[from].toLowerCase() === 'k';
@@ -123,7 +124,7 @@ function makeStage(app) {
     const position = app.position(k);
     const hide = app.quizzing() && !reveal;
     const mine = view.own(k);
-    const nodes = hide || (data.kind === 'book' && view.endOf(k) !== '-') ? [] : byShare(view, k).filter((c) => view.p[c] >= 0.005).slice(0, 8);
+    const nodes = hide || (data.kind === 'book' && view.endOf(k) !== '-') ? [] : byShare(view, k).filter((c) => view.p[c] >= 0.005 && view.name(c) !== RESIGN).slice(0, 8);
     board.show({
       position,
       flipped: app.flipped,

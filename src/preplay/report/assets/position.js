@@ -38,6 +38,14 @@ function valueText(value, data) {
   return [percent(value), score ? `(eval ${score})` : ''];
 }
 
+// What both sides have left, in games with a clock.
+function clockFact(data, k) {
+  if (!data.clock) return null;
+  const unit = data.clock.unit === 'milliseconds' ? 'ms' : data.clock.unit;
+  const [white, black] = data.clock.left[k].map((left) => Math.max(0, left).toLocaleString('en'));
+  return ['Clocks', `${white} : ${black}`, unit];
+}
+
 function bookCard(app, k) {
   const { view: book, data, numbers } = app;
   const other = data.sides[2 - data.side];
@@ -53,7 +61,7 @@ function bookCard(app, k) {
       h('p', { class: 'verdict' }, 'The book ends here', h('span', { class: `pill end-${end}` }, END_NAMES[end])),
       h('p', {}, endReason(end, { reach, value: book.value[k], cost, budget, other, beyond: data.tree.beyond[k] })));
     if (end === 's') parts.push(h('p', { class: 'label' }, 'The whole book goes on with'), moveRows(app, byShare(book, k), () => '', 'mine'));
-    parts.push(factList([met, end === 'g' ? null : ['Your expected score', value, score]]));
+    parts.push(factList([met, end === 'g' ? null : ['Your expected score', value, score], clockFact(data, k)]));
     return parts;
   }
   if (book.own(k)) {
@@ -72,6 +80,7 @@ function bookCard(app, k) {
       ['With the book', percent(book.worth[k]), `(${points(better)})`],
       ['This position adds', points(book.gain[k]), 'per 100 games'],
       ['In the order to learn', `no. ${(data.tree.rank[k] + 1).toLocaleString('en')}`, `of ${book.whole.toLocaleString('en')}`],
+      clockFact(data, k),
     ]));
     if (book.gain[k] < 0) parts.push(h('p', { class: 'aside' }, 'By itself this move costs a little; it pays through the positions after it.'));
     return parts;
@@ -86,7 +95,7 @@ function bookCard(app, k) {
       const next = book.main(c);
       return [h('span', { class: 'then' }, 'then '), h('strong', {}, book.say(next))];
     }, 'theirs'),
-    factList([met, ['Your expected score', percent(book.worth[k]), 'with the book']]));
+    factList([met, ['Your expected score', percent(book.worth[k]), 'with the book'], clockFact(data, k)]));
   return parts;
 }
 

@@ -60,9 +60,12 @@ function bookTop(book, data) {
   ];
   const price = worth.cost > 0 ? `A position is worth learning here when it earns at least ${points(worth.cost, false)} points per 100 games (cost ${compact(worth.cost)}).` : '';
   const limit = worth.budget !== null && worth.budget !== undefined ? ` The book may hold at most ${plural(worth.budget, 'position')}.` : '';
-  const model = data.chess && data.facts.find(([label]) => label === 'Value of a position');
+  const split = data.clock && data.clock.split;
+  const plusMinus = ({ mean, error }) => `${points(mean)} ± ${points(error, false)}`;
+  const saved = split ? ` Of the ${plusMinus(split.gain)} points per 100 games better moves bring ${plusMinus(split.moves)} and saved time ${plusMinus(split.time)} (standard errors, ${plural(split.games, 'game')} of each kind). Scores of single positions are estimates by a search and the clocks.` : '';
+  const model = data.chess && !data.clock && data.facts.find(([label]) => label === 'Value of a position');
   makeTop(data, `${name}’s preparation`, `against ${data.sides[2 - data.side]}: ${data.players[2 - data.side]}`, tiles,
-    [h('p', { class: 'aside' }, price + limit, model ? ` Scores measure a position by the engine: ${model[1]}.` : '')]);
+    [h('p', { class: 'aside' }, price + limit + saved, model ? ` Scores measure a position by the engine: ${model[1]}.` : '')]);
 }
 
 function makeFoot(data) {

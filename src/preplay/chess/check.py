@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import chess
-import chess.pgn
-
 from preplay.book import Book
 from preplay.chess.lines import numbered, position_key
 from preplay.chess.lookup import BookLookup, Hit, Played, book_lookup
+from preplay.chess.readgames import ReadGame, games, read_pgn
 from preplay.errors import InputError
 from preplay.game import Side
 
@@ -88,56 +85,9 @@ class Report:
     summary: Summary
 
 
-@dataclass(frozen=True)
-class _Game:
-    headers: chess.pgn.Headers
-    start: chess.Board
-    moves: tuple[chess.Move, ...]
-
-
-class _MainLine(chess.pgn.BaseVisitor[_Game]):
-    """Reads the moves that were played and skips variations; the first mistake ends it."""
-
-    def __init__(self) -> None:
-        self._headers = chess.pgn.Headers({})
-        self._start: chess.Board | None = None
-        self._moves: list[chess.Move] = []
-
-    def begin_headers(self) -> chess.pgn.Headers:
-        return self._headers
-
-    def visit_header(self, tagname: str, tagvalue: str) -> None:
-        self._headers[tagname] = tagvalue
-
-    def visit_board(self, board: chess.Board) -> None:
-        if self._start is None:
-            self._start = board.copy(stack=False)
-
-    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
-        self._moves.append(move)
-
-    def visit_result(self, result: str) -> None:
-        self._headers.setdefault("Result", result)
-
-    def begin_variation(self) -> chess.pgn.SkipType:
-        return chess.pgn.SKIP
-
-    def handle_error(self, error: Exception) -> None:
-        raise InputError(str(error))
-
-    def result(self) -> _Game:
-        return _Game(self._headers, self._start or chess.Board(), tuple(self._moves))
-
-
 def check_file(book: Book, path: str | Path, *, player: str = "", by_position: bool = True) -> Report:
     """Hold the games of a PGN file against `book`; see `check_text`."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig", errors="strict")
-    except UnicodeDecodeError:
-        text = Path(path).read_text(encoding="latin-1")  # what PGN was before UTF-8
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    return check_text(book, text, name=str(path), player=player, by_position=by_position)
+    return check_text(book, read_pgn(path), name=str(path), player=player, by_position=by_position)
 
 
 def check_text(
@@ -152,9 +102,8 @@ def check_text(
     lookup = book_lookup(book)
     rows: list[Checked] = []
     skipped = 0
-    for number, game in enumerate(_games(text, name), 1):
-        who = game.headers.get("White" if book.side == 1 else "Black", "")
-        if player.lower() not in who.lower():
+    for number, game in enumerate(games(text, name), 1):
+        if player.lower() not in game.player(book.side).lower():
             skipped += 1
             continue
         if position_key(game.start) != lookup.start:
@@ -164,25 +113,7 @@ def check_text(
     return Report(book.side, tuple(rows), _summary(rows, book.side, skipped))
 
 
-def _games(text: str, name: str) -> Iterator[_Game]:
-    handle = io.StringIO(text)
-    number = 0
-    while True:
-        number += 1
-        try:
-            game = chess.pgn.read_game(handle, Visitor=_MainLine)
-        except InputError as error:
-            raise InputError(f"{name}: game {number}: {error}") from None
-        if game is None:
-            break
-        if not game.moves and not game.headers:
-            raise InputError(f"{name}: game {number} has neither tags nor moves; expected PGN")
-        yield game
-    if number == 1:
-        raise InputError(f"{name}: no games; expected PGN")
-
-
-def _check(lookup: BookLookup, side: Side, number: int, game: _Game, by_position: bool) -> Checked:
+def _check(lookup: BookLookup, side: Side, number: int, game: ReadGame, by_position: bool) -> Checked:
     board = game.start.copy()
     path: list[str] = []
     sans: list[str] = []

@@ -13,6 +13,7 @@ from typing import Literal
 
 from preplay.chess.analysis import EngineSpec, Limit, Request, search_position
 from preplay.chess.analyst import Analyst
+from preplay.chess.habits import Habits
 from preplay.chess.play import Search, move_distribution
 from preplay.chess.rules import ChessGame, ChessState, line_san
 from preplay.game import Distribution
@@ -70,6 +71,8 @@ class EngineEffort:
     randomness: float = 0.0
     resign: int | None = None
     """Centipawns behind at which it resigns; None: never."""
+    habits: Habits | None = None
+    """The games of the player whom it stands in for."""
     asked: dict[tuple[str, ...], Request] = field(default_factory=dict, repr=False, compare=False)
     """Searches that were asked ahead, by history."""
 
@@ -98,9 +101,13 @@ class EngineEffort:
     def distributions(self, states: Sequence[State], efforts: Sequence[int]) -> list[Distribution]:
         """Probabilities of the moves that the searches scored, or resignation."""
         answer: list[Distribution] = []
-        for analysis in self.analyst.analyse(self._taken(states, efforts)):
-            lost = self.resign is not None and analysis.lines[0].score <= -self.resign
-            answer.append({RESIGN: 1.0} if lost else move_distribution(analysis, self.randomness))
+        analyses = self.analyst.analyse(self._taken(states, efforts))
+        for state, analysis in zip(states, analyses, strict=True):
+            if self.resign is not None and analysis.lines[0].score <= -self.resign:
+                answer.append({RESIGN: 1.0})
+                continue
+            moves = move_distribution(analysis, self.randomness)
+            answer.append(self.habits.blend(state.inner.board, moves) if self.habits else moves)
         return answer
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 import chess
@@ -15,6 +16,9 @@ from preplay.book import Book
 def player_name(settings: Mapping[str, Any], engine: str) -> str:
     """A side of a matchup in a few words: "Stockfish 15.1, 5000 nodes, best of 2, r = 10"."""
     parts = [engine]
+    if games := settings.get("games"):
+        who, file = games.get("player") or "a player", PurePath(games["file"]).name
+        parts = [f"{who} as in {file}, else {engine}"]
     for kind, unit in (("nodes", "nodes"), ("depth", "plies"), ("milliseconds", "ms")):
         if settings.get(kind):
             parts.append(f"{settings[kind]} {unit}")

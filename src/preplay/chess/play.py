@@ -12,6 +12,7 @@ from typing import Literal
 
 from preplay.chess.analysis import Analysis, EngineSpec, Limit, Request, search_position
 from preplay.chess.analyst import Analyst
+from preplay.chess.habits import Habits
 from preplay.chess.rules import ChessState
 from preplay.errors import EngineError, InputError
 from preplay.game import Distribution
@@ -36,11 +37,15 @@ class Search:
 
 @dataclass(frozen=True)
 class EnginePolicy:
-    """The engine's best move (randomness 0), or softmax of centipawns over its top K moves."""
+    """The engine's best move (randomness 0), or softmax of centipawns over its top K moves.
+
+    With `habits` it stands in for a player whose games are known, and moves as they tell.
+    """
 
     analyst: Analyst
     search: Search
     randomness: float = 0.0
+    habits: Habits | None = None
 
     def prefetch(self, states: Sequence[ChessState]) -> None:
         """Let the searches begin."""
@@ -51,9 +56,12 @@ class EnginePolicy:
         self.analyst.cancel([self.search.request(state) for state in states])
 
     def distributions(self, states: Sequence[ChessState]) -> list[Distribution]:
-        """Probabilities of the moves that the searches scored."""
+        """Probabilities of the moves that the searches scored, or that the habits know."""
         analyses = self.analyst.analyse([self.search.request(state) for state in states])
-        return [move_distribution(analysis, self.randomness) for analysis in analyses]
+        moves = [move_distribution(analysis, self.randomness) for analysis in analyses]
+        if self.habits is None:
+            return moves
+        return [self.habits.blend(s.board, m) for s, m in zip(states, moves, strict=True)]
 
 
 def move_distribution(analysis: Analysis, randomness: float) -> Distribution:

@@ -130,7 +130,7 @@ def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int
     print(f"Best book for side {name} of {matchup.name}")
     error = f" ± {best.error:.4g}" if best.error > 1e-6 else ""
     print(f"  without preparation  {best.unprepared:.6g}")
-    print(f"  with the book        {best.value:.6g}{error}  (+{best.value - best.unprepared:.6g})")
+    print(f"  with the book        {best.value:.6g}{error}  ({best.value - best.unprepared:+.6g})")
     limit = f", at most {best.budget}" if best.budget is not None else ""
     print(f"  memorized            {best.size} histories at {best.cost:g} each{limit}")
     print(f"  net of memory        {best.net:.6g}, certified upper bound {best.upper:.6g}")

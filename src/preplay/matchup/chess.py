@@ -13,10 +13,13 @@ from pydantic import Field, model_validator
 from preplay.chess.analysis import EngineSpec, Limit
 from preplay.chess.analyst import Analyst
 from preplay.chess.discovery import find_engine
+from preplay.chess.habits import Habits, read_habits
 from preplay.chess.play import EnginePolicy, EngineValue, Search
 from preplay.chess.pool import EnginePool
 from preplay.chess.rules import ChessGame, line_san
 from preplay.chess.store import AnalysisStore
+from preplay.errors import InputError
+from preplay.game import Side
 from preplay.matchup.model import Matchup
 from preplay.matchup.settings import Settings, validate
 from preplay.policy import Policy
@@ -43,9 +46,25 @@ class Searching(Settings):
 
 
 class Player(Searching):
-    """A side at the board, or a preparation: a search and how randomly it plays."""
+    """A preparation: a search and how randomly it plays."""
 
     randomness: float = Field(default=0.0, ge=0.0)
+
+
+class Games(Settings):
+    """Games of a player, who moves as they tell; the engine's opinion counts as `weight` games."""
+
+    file: str
+    player: str = ""
+    weight: float = Field(default=1.0, gt=0.0)
+    digest: str = ""
+    """Of the file, in runs: it must not have changed since."""
+
+
+class AtBoard(Player):
+    """A side at the board: an engine, or somebody whose games are known."""
+
+    games: Games | None = None
 
 
 class ChessValue(Searching):
@@ -73,8 +92,8 @@ class Chess(Settings):
     start: Start = Start()
     chess960: bool = False
     length: int = Field(default=100, ge=1, le=1000)
-    white: Player = Player()
-    black: Player = Player()
+    white: AtBoard = AtBoard()
+    black: AtBoard = AtBoard()
     prep: Player = Player()
     white_prep: Player | None = None
     black_prep: Player | None = None
@@ -105,21 +124,25 @@ def open_chess(
     settings = validate(Chess, config, "chess matchup")
     game = ChessGame(settings.start.fen, tuple(settings.start.moves), settings.length, settings.chess960)
     white, black = _search(settings.white, BASE_NODES), _search(settings.black, BASE_NODES)
+    habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
     preps = settings.white_prep or settings.prep, settings.black_prep or settings.prep
     studies = _search(preps[0], PREP_NODES), _search(preps[1], PREP_NODES)
     judge = _value_search(settings.value, settings.prep)
     with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
         analyst = Analyst(pool, kept)
         base = (
-            EnginePolicy(analyst, white, settings.white.randomness),
-            EnginePolicy(analyst, black, settings.black.randomness),
+            EnginePolicy(analyst, white, settings.white.randomness, habits[0]),
+            EnginePolicy(analyst, black, settings.black.randomness, habits[1]),
         )
         prep = (
             EnginePolicy(analyst, studies[0], preps[0].randomness),
             EnginePolicy(analyst, studies[1], preps[1].randomness),
         )
         engines = {s.engine: pool.identity(s.engine) for s in (white, black, *studies, judge)}
-        value, sampling = _value(settings, game, base, analyst, judge)
+        widest = max(s.multipv for s in (white, black, *studies)) + max(
+            h.widest if h else 0 for h in habits
+        )
+        value, sampling = _value(settings, game, base, analyst, judge, widest)
         yield Matchup(
             name="chess",
             game=game,
@@ -128,7 +151,7 @@ def open_chess(
             value=value,
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
-            config=settings.model_dump(exclude={"cost", "white_cost", "black_cost"})
+            config=recorded(settings, habits)
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
             window=WINDOW,
             negligible=NEGLIGIBLE,
@@ -142,6 +165,25 @@ def open_chess(
 
 WINDOW = 16
 """Searches under way or waiting: enough to keep many engines busy, few enough to waste little."""
+
+
+def habits_of(given: Games | None, side: Side) -> Habits | None:
+    """What the games of a side's player tell; a file that changed since its run is refused."""
+    if given is None:
+        return None
+    habits = read_habits(given.file, side, given.player, given.weight)
+    if given.digest not in ("", habits.digest):
+        raise InputError(f"{given.file}: has changed since the run; its digest was {given.digest}")
+    return habits
+
+
+def recorded(settings: Settings, habits: tuple[Habits | None, Habits | None]) -> dict[str, Any]:
+    """The settings that determine a result, with the digests of the games they name."""
+    config = settings.model_dump(exclude={"cost", "white_cost", "black_cost"})
+    for side, known in zip(("white", "black"), habits, strict=True):
+        if known is not None:
+            config[side]["games"]["digest"] = known.digest
+    return config
 
 
 def _search(player: Searching, nodes: int) -> Search:
@@ -168,6 +210,7 @@ def _value(
     base: tuple[Policy[Any], Policy[Any]],
     analyst: Analyst,
     judge: Search,
+    widest: int,
 ) -> tuple[Evaluator[Any], Any]:
     value = settings.value
     if value.model != "rollouts":
@@ -177,9 +220,7 @@ def _value(
 
     sampler = Playouts(game, base, seed=value.seed)
     if value.samples is not None:
-        histories = (
-            settings.white.multipv**2 * (game.longest + 1) / (settings.cost or 1e-6)
-        )  # |W|, Theorem 3
+        histories = widest**2 * (game.longest + 1) / (settings.cost or 1e-6)  # |W|, Theorem 3
         return Rollouts(game, sampler, value.samples, value.delta / histories), None
     adaptive = AdaptiveRollouts(game, sampler, value.delta)
     return adaptive, (adaptive, value.epsilon)

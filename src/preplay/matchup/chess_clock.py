@@ -14,6 +14,7 @@ from preplay.chess.analysis import EngineSpec, Limit
 from preplay.chess.analyst import Analyst
 from preplay.chess.clock import ClockedChess, EngineEffort, Guess
 from preplay.chess.discovery import find_engine
+from preplay.chess.habits import Habits
 from preplay.chess.play import EnginePolicy, Search
 from preplay.chess.pool import EnginePool
 from preplay.chess.rules import ChessGame
@@ -21,7 +22,17 @@ from preplay.chess.store import AnalysisStore
 from preplay.game import Side
 from preplay.games.clocked import AtTheBoard, FromMemory, ShareOfTheRest, geometric_levels
 from preplay.growth.stopping import Stop
-from preplay.matchup.chess import NEGLIGIBLE, PREP_NODES, WINDOW, Player, Start, default_store
+from preplay.matchup.chess import (
+    NEGLIGIBLE,
+    PREP_NODES,
+    WINDOW,
+    Games,
+    Player,
+    Start,
+    default_store,
+    habits_of,
+    recorded,
+)
 from preplay.matchup.model import Matchup
 from preplay.matchup.settings import Settings, validate
 from preplay.streams import Streams
@@ -51,6 +62,7 @@ class ClockedPlayer(Settings):
     budget: int | None = Field(default=None, ge=1)
     increment: int | None = Field(default=None, ge=0)
     share: float | None = Field(default=None, gt=0.0, le=1.0)
+    games: Games | None = None
 
 
 class ClockedValue(Settings):
@@ -93,11 +105,12 @@ def open_chess_clock(
     settings = validate(ClockedMatchup, config, "chess-clock matchup")
     game, players = _game(settings), (settings.white, settings.black)
     studies = [_study(one or settings.prep) for one in (settings.white_prep, settings.black_prep)]
+    habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
     value = settings.value
     with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
         analyst = Analyst(pool, kept)
         rules = tuple(_rule(settings.clock, player) for player in players)
-        efforts = [_effort(settings, player, analyst) for player in players]
+        efforts = [_effort(settings, p, analyst, h) for p, h in zip(players, habits, strict=True)]
         base = (AtTheBoard(game, rules[0], efforts[0]), AtTheBoard(game, rules[1], efforts[1]))
         preps = settings.white_prep or settings.prep, settings.black_prep or settings.prep
         prep = (
@@ -124,7 +137,7 @@ def open_chess_clock(
             value=Guess(analyst, _study(settings.prep), value.slope, value.doubling),
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
-            config=settings.model_dump(exclude={"cost", "white_cost", "black_cost"})
+            config=recorded(settings, habits)
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
             window=WINDOW,
             negligible=NEGLIGIBLE,
@@ -159,10 +172,12 @@ def _rule(clock: Clock, player: ClockedPlayer) -> ShareOfTheRest:
     return ShareOfTheRest(share, clock.increment_share, clock.least, clock.most)
 
 
-def _effort(settings: ClockedMatchup, player: ClockedPlayer, analyst: Analyst) -> EngineEffort:
+def _effort(
+    settings: ClockedMatchup, player: ClockedPlayer, analyst: Analyst, habits: Habits | None
+) -> EngineEffort:
     engine = EngineSpec.of(find_engine(player.engine), player.options)
     unit = settings.clock.unit
-    return EngineEffort(analyst, engine, unit, player.multipv, player.randomness, settings.resign)
+    return EngineEffort(analyst, engine, unit, player.multipv, player.randomness, settings.resign, habits)
 
 
 def _study(player: Player) -> Search:

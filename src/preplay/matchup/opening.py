@@ -27,8 +27,9 @@ def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, 
     if suffix == ".toml":
         name, config = Path(spec).stem, settings.read_toml(Path(spec))
         config.setdefault("kind", "chess")
-        if config["kind"] == "tabular" and "file" in config:
-            config["file"] = str(Path(spec).parent / config["file"])
+        for named in (config, *_games(config)):  # files are named from where the matchup is
+            if isinstance(named.get("file"), str):
+                named["file"] = str(Path(spec).parent / named["file"])
     elif spec in BUILTIN:
         name, config = spec, dict(BUILTIN[spec].config)
     elif Path(spec).exists():
@@ -38,6 +39,13 @@ def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, 
             f"unknown matchup '{spec}'; {nearest(spec, BUILTIN)} (or give a .toml or .json file)"
         )
     return name, settings.override(config, changes)
+
+
+def _games(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tables that name a file of played games."""
+    players = [config.get(side) for side in ("white", "black")]
+    tables = [player.get("games") for player in players if isinstance(player, dict)]
+    return [table for table in tables if isinstance(table, dict)]
 
 
 @contextmanager

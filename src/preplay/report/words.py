@@ -15,6 +15,7 @@ Table = Mapping[str, Any]
 TOLD = {"engine", "options", "nodes", "depth", "milliseconds", "multipv", "randomness"} | {
     "budget",
     "increment",
+    "games",
 }
 """Settings of a chess player that `chess_player` puts into words."""
 MODELS = {
@@ -94,7 +95,7 @@ def facts(matchup: Table, name: str) -> list[tuple[str, str]]:
 def chess_player(matchup: Table, key: str) -> str:
     """A chess player as its engine, its limit and how it chooses."""
     own = table(matchup, key)
-    parts = [engine(matchup, own)]
+    parts = [known_by(own) + engine(matchup, own)]
     if limit(own):
         parts.append(limit(own))
     if timed(matchup) and key in ("white", "black"):
@@ -108,6 +109,14 @@ def chess_player(matchup: Table, key: str) -> str:
     if rest:
         parts.append(listed(rest))
     return ", ".join(parts)
+
+
+def known_by(player: Table) -> str:
+    """Whom the engine stands in for, if his games are known."""
+    games = table(player, "games")
+    if not games:
+        return ""
+    return f"{games.get('player') or 'a player'} as in {PurePath(str(games.get('file'))).name}, else "
 
 
 def engine(matchup: Table, player: Table) -> str:

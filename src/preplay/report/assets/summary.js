@@ -49,7 +49,7 @@ function bookTop(book, data) {
   const rating = eloGain(worth.unprepared, worth.value);
   const apart = worth.upper - worth.net;
   const tiles = [
-    tile('Expected score', percent(worth.value), `${percent(worth.unprepared)} without preparation`, worth.error > 0 && `± ${points(worth.error, false)} points per 100`),
+    tile('Expected score', percent(worth.value), `${percent(worth.unprepared)} without preparation`, worth.error > 1e-6 && `± ${points(worth.error, false)} points per 100`),
     tile('Worth', points(gained), 'points per 100 games', data.chess && book.whole > 0 && (rating === null ? 'off the Elo scale' : `about ${rating < 0 ? '−' : '+'}${Math.abs(rating)} Elo in this pairing`)),
     book.whole > 0
       ? tile('To learn', plural(book.whole, 'position'), `${plural(book.lines, 'line')}, up to ${plural(book.deepest, 'move')} deep`)

@@ -6,8 +6,10 @@ import json
 import runpy
 from pathlib import Path
 
+import chess
 import pytest
 
+from preplay.chess.habits import read_habits
 from preplay.games import tabular
 from preplay.growth import Pays, grow
 from preplay.response import best_book
@@ -40,3 +42,11 @@ def test_the_tabular_example() -> None:
         assert best.net == pytest.approx(max(every), abs=1e-12)
         assert best.size > 0
         assert best.value > best.baseline + 0.04
+
+
+def test_the_games_of_a_rival() -> None:
+    habits = read_habits(EXAMPLES / "rival.pgn", 2, "Rival")
+    board = chess.Board()
+    board.push_san("e4")
+    assert habits.games == 19
+    assert habits.blend(board, {"e7e6": 1.0}) == {"c7c5": 12 / 16, "e7e5": 3 / 16, "e7e6": 1 / 16}

@@ -123,10 +123,10 @@ def open_chess(
     """The matchup of a chess configuration, with its engines running as long as the block."""
     settings = validate(Chess, config, "chess matchup")
     game = ChessGame(settings.start.fen, tuple(settings.start.moves), settings.length, settings.chess960)
-    white, black = _search(settings.white, BASE_NODES), _search(settings.black, BASE_NODES)
+    white, black = search_of(settings.white, BASE_NODES), search_of(settings.black, BASE_NODES)
     habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
     preps = settings.white_prep or settings.prep, settings.black_prep or settings.prep
-    studies = _search(preps[0], PREP_NODES), _search(preps[1], PREP_NODES)
+    studies = search_of(preps[0], PREP_NODES), search_of(preps[1], PREP_NODES)
     judge = _value_search(settings.value, settings.prep)
     with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
         analyst = Analyst(pool, kept)
@@ -186,7 +186,8 @@ def recorded(settings: Settings, habits: tuple[Habits | None, Habits | None]) ->
     return config
 
 
-def _search(player: Searching, nodes: int) -> Search:
+def search_of(player: Searching, nodes: int) -> Search:
+    """What a player searches; `nodes` where it has no limit of its own."""
     limit = Limit(player.nodes, player.depth, player.milliseconds) if _limited(player) else Limit(nodes)
     return Search(EngineSpec.of(find_engine(player.engine), player.options), limit, player.multipv)
 
@@ -197,7 +198,7 @@ def _value_search(value: ChessValue, prep: Player) -> Search:
     limit = ("nodes", "depth", "milliseconds")
     source = value if _limited(value) else prep
     own |= {k: getattr(source, k) for k in limit}
-    return _search(prep.model_copy(update=own), PREP_NODES)
+    return search_of(prep.model_copy(update=own), PREP_NODES)
 
 
 def _limited(player: Searching) -> bool:

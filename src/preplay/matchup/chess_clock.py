@@ -10,12 +10,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from preplay.adaptive import AdaptiveRollouts
-from preplay.chess.analysis import EngineSpec, Limit
+from preplay.chess.analysis import EngineSpec
 from preplay.chess.analyst import Analyst
 from preplay.chess.clock import ClockedChess, EngineEffort, Guess
 from preplay.chess.discovery import find_engine
 from preplay.chess.habits import Habits
-from preplay.chess.play import EnginePolicy, Search
+from preplay.chess.play import EnginePolicy
 from preplay.chess.pool import EnginePool
 from preplay.chess.rules import ChessGame
 from preplay.chess.store import AnalysisStore
@@ -32,6 +32,7 @@ from preplay.matchup.chess import (
     default_store,
     habits_of,
     recorded,
+    search_of,
 )
 from preplay.matchup.model import Matchup
 from preplay.matchup.settings import Settings, validate
@@ -104,7 +105,8 @@ def open_chess_clock(
     """The matchup of a configuration with a clock; its engines run as long as the block."""
     settings = validate(ClockedMatchup, config, "chess-clock matchup")
     game, players = _game(settings), (settings.white, settings.black)
-    studies = [_study(one or settings.prep) for one in (settings.white_prep, settings.black_prep)]
+    preps = settings.white_prep or settings.prep, settings.black_prep or settings.prep
+    studies = [search_of(prep, PREP_NODES) for prep in preps]
     habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
     value = settings.value
     with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
@@ -112,7 +114,6 @@ def open_chess_clock(
         rules = tuple(_rule(settings.clock, player) for player in players)
         efforts = [_effort(settings, p, analyst, h) for p, h in zip(players, habits, strict=True)]
         base = (AtTheBoard(game, rules[0], efforts[0]), AtTheBoard(game, rules[1], efforts[1]))
-        preps = settings.white_prep or settings.prep, settings.black_prep or settings.prep
         prep = (
             FromMemory(EnginePolicy(analyst, studies[0], preps[0].randomness)),
             FromMemory(EnginePolicy(analyst, studies[1], preps[1].randomness)),
@@ -134,7 +135,7 @@ def open_chess_clock(
             game=game,
             base=base,
             prep=prep,
-            value=Guess(analyst, _study(settings.prep), value.slope, value.doubling),
+            value=Guess(analyst, search_of(settings.prep, PREP_NODES), value.slope, value.doubling),
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
             config=recorded(settings, habits)
@@ -178,9 +179,3 @@ def _effort(
     engine = EngineSpec.of(find_engine(player.engine), player.options)
     unit = settings.clock.unit
     return EngineEffort(analyst, engine, unit, player.multipv, player.randomness, settings.resign, habits)
-
-
-def _study(player: Player) -> Search:
-    limits = player.nodes, player.depth, player.milliseconds
-    limit = Limit(*limits) if any(x is not None for x in limits) else Limit(PREP_NODES)
-    return Search(EngineSpec.of(find_engine(player.engine), player.options), limit, player.multipv)

@@ -88,6 +88,6 @@ def bounds(
             print(f"  the proof's book has              {len(first.nodes):,} and earns {first.value:.6g}")
             if not first.complete:
                 print("  growth was cut short: the numbers speak of the histories found so far")
-            print(f"Lemma 1: {lemma.count:,} histories of reach >= {p:g}, bound {lemma.bound:,.6g}")
+            print(f"Lemma 1: {show.histories(lemma.count)} of reach >= {p:g}, bound {lemma.bound:,.6g}")
     if stop.asked:
         raise typer.Exit(130)

@@ -48,7 +48,7 @@ def draw(
             }
         )
     else:
-        print(f"A pure book of {drawn.size} histories for side {side} (seed {seed})")
+        print(f"A pure book of {show.histories(drawn.size)} for side {side} (seed {seed})")
         for entry in drawn.entries[:20]:
             print(f"  {' '.join(entry.history) or '(start)'}: {' / '.join(entry.moves)}")
         if drawn.size > 20:

@@ -182,7 +182,7 @@ def print_contest(matchup: Matchup[Any], result: Contest, mixed: list[Book], lin
         f"  method                 {found.method}, {found.iterations:,} iterations, {found.seconds:.2f} s"
     )
     print(
-        f"  public tree            {result.tree.size:,} histories, {result.grown.questions:,} questions"
+        f"  public tree            {show.histories(result.tree.size)}, {result.grown.questions:,} questions"
     )
     if result.grown.ending != "complete":
         print(f"  growth stopped by      {result.grown.ending}")

@@ -132,11 +132,11 @@ def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int
     print(f"  without preparation  {best.unprepared:.6g}")
     print(f"  with the book        {best.value:.6g}{error}  ({best.value - best.unprepared:+.6g})")
     limit = f", at most {best.budget}" if best.budget is not None else ""
-    print(f"  memorized            {best.size} histories at {best.cost:g} each{limit}")
+    print(f"  memorized            {show.histories(best.size)} at {best.cost:g} each{limit}")
     print(f"  net of memory        {best.net:.6g}, certified upper bound {best.upper:.6g}")
     if grown.ending != "complete":
         print(f"  growth stopped by    {grown.ending}: the bound counts what was not looked at")
-    print(f"  looked at            {grown.histories:,} histories, {grown.questions:,} questions")
+    print(f"  looked at            {show.histories(grown.histories)}, {grown.questions:,} questions")
     if prepared.played is not None:
         print("\n" + "\n".join(prepared.played.lines()))
     if not book.entries:

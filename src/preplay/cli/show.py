@@ -39,6 +39,11 @@ def one_in(probability: float) -> str:
     return f"1 in {n:.1f}" if n < 10 else f"1 in {n:,.0f}"
 
 
+def histories(count: int) -> str:
+    """So many histories: "1 history", "1,200 histories"."""
+    return f"{count:,} {'history' if count == 1 else 'histories'}"
+
+
 def finite(number: float) -> float | None:
     """JSON has no infinity: None stands for it."""
     return number if math.isfinite(number) else None
@@ -53,7 +58,7 @@ def progress_line(
 
     def show(now: Progress) -> None:
         rate = now.questions / now.seconds if now.seconds > 0.0 else 0.0
-        parts = [f"{now.histories:,} histories"]
+        parts = [histories(now.histories)]
         if telling is not None:
             parts.append(telling())
         parts.append(f"{rate:,.0f}/s")

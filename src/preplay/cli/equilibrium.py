@@ -181,9 +181,8 @@ def print_contest(matchup: Matchup[Any], result: Contest, mixed: list[Book], lin
     print(
         f"  method                 {found.method}, {found.iterations:,} iterations, {found.seconds:.2f} s"
     )
-    print(
-        f"  public tree            {show.histories(result.tree.size)}, {result.grown.questions:,} questions"
-    )
+    grown = show.histories(result.tree.size)
+    print(f"  public tree            {grown}, {result.grown.questions:,} questions")
     if result.grown.ending != "complete":
         print(f"  growth stopped by      {result.grown.ending}")
     for book in mixed:

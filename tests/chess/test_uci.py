@@ -121,6 +121,32 @@ def test_membership_by_history_once_out_always_out(log: Path) -> None:
         assert talk.best("setoption name Book By Position value true", own_deviation, "go") == "b1c3"
 
 
+@pytest.mark.parametrize("by_position", [True, False])
+def test_histories_count_from_where_the_game_passed_the_books_start(log: Path, by_position: bool) -> None:
+    board = chess.Board()
+    board.push_san("e4")
+    entries = [
+        Entry((), {"e7e5": 1.0}, 1.0, 0.01, 0.5),
+        Entry(("e7e5", "g1f3"), {"b8c6": 1.0}, 0.5, 0.01, 0.5),
+    ]
+    book = make(entries, side=2, start=board.fen())
+    with Talk(book_lookup(book, "e4.json"), fake(log), by_position=by_position) as talk:
+        lines = talk.ask("position startpos", "go")
+        assert lines[0] == "info string e4.json begins in another position than this game"
+        lines = talk.ask("ucinewgame", "position startpos moves e2e4", "go")
+        assert lines[-1] == "bestmove e7e5 ponder g1f3"
+        assert talk.best("position startpos moves e2e4 e7e5 g1f3", "go") == "b8c6"
+        there = f"position fen {board.fen()} moves e7e5 g1f3"
+        assert talk.best(there, "go") == "b8c6"
+        away = "position startpos moves g1f3 g8f6 f3g1 f6g8 e2e4"
+        assert talk.best(f"{away} e7e5 g1f3", "go") == "b8c6"
+        assert talk.best(away, "go") == "e7e5"
+        # A detour after the start leads back to the position, not to the history.
+        detour = "position startpos moves e2e4 e7e5 g1f3 g8f6 f3g1 f6g8 g1f3"
+        lines = talk.ask(detour, "go")
+        assert any("book move b8c6" in line for line in lines) == by_position
+
+
 def test_own_book_off_and_analysis_leave_it_to_the_base(log: Path) -> None:
     with Talk(LOOKUP, fake(log)) as talk:
         start = "position startpos moves e2e4 e7e5"
@@ -468,6 +494,15 @@ def test_impossible_positions(log: Path) -> None:
     assert not any(line.startswith("go") for line in told(log))
 
 
+def test_a_null_move_is_not_legal(log: Path) -> None:
+    with Talk(LOOKUP, fake(log)) as talk:
+        lines = talk.ask("position startpos moves e2e4 0000", "go depth 1")
+        assert lines[0].startswith("info string move '0000' is not legal in rnbqkbnr/pppppppp/8/8/4P3/")
+        assert lines[-1] == "bestmove 0000"
+        assert talk.best("position startpos moves e2e4 e7e5", "go") == "g1f3"
+    assert not any(line.startswith("go") for line in told(log))
+
+
 def test_a_book_for_another_start_is_mentioned_once(log: Path) -> None:
     book = make([Entry((), {"e2e4": 1.0}, 1.0, 0.1, 0.5)], start="4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
     with Talk(book_lookup(book, "endgame.json"), fake(log)) as talk:
@@ -571,6 +606,26 @@ def test_stockfish_answers_through_it_as_it_does_alone() -> None:
         assert lines[-2].split(" pv ")[1].split()[0] == lines[-1].split()[1]
         lines = talk.ask("position fen 7k/5Q2/6K1/8/8/8/8/8 w - - 0 1", "go nodes 500")  # mate in one
         assert " score mate 1 " in lines[-2]
+
+
+@needs_stockfish
+def test_a_perft_ends_with_its_count() -> None:
+    engine = stockfish()
+    assert engine is not None
+    with Talk(LOOKUP, engine) as talk:
+        for start, count in (("position startpos", 400), ("position startpos moves d2d4", 560)):
+            talk.send(start, "go perft 2")
+            lines = talk.until("Nodes")
+            assert len([line for line in lines if re.fullmatch(r"[a-h]\d[a-h]\d: \d+", line)]) == 20
+            assert lines[-1] == f"Nodes searched: {count}"
+            talk.send("stop", "isready")
+            assert talk.until("readyok")[-1] == "readyok"
+        assert talk.best("position startpos", "go") == "e2e4"
+        assert len(talk.best("position startpos moves d2d4", "go nodes 100")) == 4
+        talk.send("go perft 1", "go infinite")  # the second waits for the first
+        talk.until("Nodes")
+        talk.until("info")
+        assert talk.ask("stop")[-1].startswith("bestmove ")
 
 
 @needs_stockfish

@@ -23,7 +23,7 @@ class Played:
     """A game so far."""
 
     start: Hashable
-    """`position_key` of the position where it began."""
+    """`position_key` of the position from which it is told."""
     path: Path
     """All moves since."""
     board: chess.Board
@@ -55,6 +55,11 @@ class Lookup(Protocol):
         """Whether each game draws a pure book of its own."""
         ...
 
+    @property
+    def start(self) -> Hashable:
+        """`position_key` of the position from which its histories count; None if it has none."""
+        ...
+
     def find(self, game: Played, *, draw: float = 0.0, by_position: bool = True) -> Hit | None:
         """What to play now, or None outside the book.
 
@@ -68,7 +73,7 @@ class Lookup(Protocol):
         ...
 
     def starts(self, game: Played) -> bool:
-        """Whether the game began where the book begins."""
+        """Whether the game is told from where the book begins."""
         ...
 
 
@@ -109,7 +114,7 @@ class BookLookup:
         return self.replies.get((*game.path, game.board.uci(move, chess960=True)))
 
     def starts(self, game: Played) -> bool:
-        """Whether the game began in the book's start position."""
+        """Whether the game is told from the book's start position."""
         return game.start == self.start
 
 
@@ -120,6 +125,7 @@ class PolyglotLookup:
     name: str
     book: PolyglotBook
     mixed: bool = False
+    start: Hashable = None
 
     def find(self, game: Played, *, draw: float = 0.0, by_position: bool = True) -> Hit | None:
         """The moves of the position; a Polyglot book has no other way to look."""

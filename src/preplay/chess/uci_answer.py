@@ -58,7 +58,7 @@ def book_answer(
     book: Lookup, tracker: Tracker, dice: Dice, searchmoves: Sequence[str], by_position: bool
 ) -> tuple[str, ...] | None:
     """The lines about a book move, bestmove last, with `{time}` to fill in; None outside the book."""
-    game = tracker.played
+    game = tracker.since(book.start)
     hit = book.find(game, draw=dice.draw if book.mixed else 0.0, by_position=by_position)
     if hit is None:
         return None

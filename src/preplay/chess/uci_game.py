@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import chess
@@ -41,7 +41,12 @@ class Go:
     @property
     def analysis(self) -> bool:
         """Whether this asks for understanding, not for a move to play: no book and no dice."""
-        return self.infinite or any(word in {"mate", "perft"} for word, _ in self.limits)
+        return self.infinite or self.perft or any(word == "mate" for word, _ in self.limits)
+
+    @property
+    def perft(self) -> bool:
+        """Whether this asks for a count of positions, which ends without a bestmove."""
+        return any(word == "perft" for word, _ in self.limits)
 
     def line(self, *, ponder: bool, limit: Sequence[str] = (), mover: str = "w", spent: int = 0) -> str:
         """The command for the base engine: with `limit` in place of the GUI's limits, if given.
@@ -92,14 +97,14 @@ class Tracker:
     def _forget(self) -> None:
         self.start = chess.STARTING_FEN
         self.board = chess.Board(chess960=self.chess960)
-        self._root = position_key(self.board)
+        self._keys = [position_key(self.board)]  # of all positions passed
         self._names: list[str] = []
         self._path: list[str] = []
 
-    @property
-    def played(self) -> Played:
-        """The game so far."""
-        return Played(self._root, tuple(self._path), self.board)
+    def since(self, start: Hashable) -> Played:
+        """The game since it first passed the position with this key; all of it if it never did."""
+        k = self._keys.index(start) if start in self._keys else 0
+        return Played(self._keys[k], tuple(self._path[k:]), self.board)
 
     @property
     def history(self) -> tuple[str, ...]:
@@ -131,15 +136,18 @@ class Tracker:
         common = shared(self._names, names)
         while len(self._names) > common:
             self.board.pop()
-            del self._names[-1], self._path[-1]
+            del self._names[-1], self._path[-1], self._keys[-1]
         for name in names[common:]:
             try:
                 move = self.board.parse_uci(name)
             except ValueError:
-                raise InputError(f"move '{name}' is not legal in {self.board.fen()}") from None
+                move = chess.Move.null()
+            if not move:
+                raise InputError(f"move '{name}' is not legal in {self.board.fen()}")
             self._path.append(self.board.uci(move, chess960=True))
             self._names.append(name)
             self.board.push(move)
+            self._keys.append(position_key(self.board))
 
     def _begin(self, start: str) -> None:
         try:
@@ -148,5 +156,5 @@ class Tracker:
             raise InputError(f"no FEN: {error}") from None
         if board.status() & FATAL:
             raise InputError(f"'{start}' is no position that can be played on")
-        self.start, self.board, self._root = start, board, position_key(board)
+        self.start, self.board, self._keys = start, board, [position_key(board)]
         self._names, self._path = [], []

@@ -1,7 +1,7 @@
 """The conversation between a GUI and the base engine, with the book in between.
 
 One loop takes the lines of the GUI and of the base engine from one queue. While a search runs, only what
-UCI allows then is served; anything else waits for the bestmove.
+UCI allows then is served; anything else waits for the bestmove, or for the count that ends a perft.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ class Session:
                 search.base = False
                 self._answer(search, answer)
                 return
-            if not self._book.starts(self._tracker.played):
+            if not self._book.starts(self._tracker.since(self._book.start)):
                 self._tell("start", f"{self._book.name} begins in another position than this game")
         search.random = playing and settings.randomness > 0 and settings.choices > 1
         if search.random and "multipv" not in self._base.options:
@@ -286,6 +286,8 @@ class Session:
                 self._put(line)
         else:
             self._put(line)
+            if search is not None and search.go.perft and line.lower().startswith("nodes searched"):
+                self._search = None
 
     def _base_answer(self, search: Search, line: str) -> tuple[str, ...]:
         """The base engine's last lines: its own, or what the dice make of them."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import time
 from collections import Counter
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from books import CASTLING, lines_book, make, stockfish
 from dialogue import Talk, fake, program, run_program
 
+from commandline import preplay
 from preplay.book import Entry, save
 from preplay.chess import uci_base
 from preplay.chess.lookup import book_lookup, open_book
@@ -748,6 +750,66 @@ def test_install_hint() -> None:
     assert "Command:   preplay\n" in hint
     assert "Arguments: uci --book 'my book.bin'\n" in hint
     assert "cmd=preplay arg=uci arg=--book arg='my book.bin'" in hint
+
+
+def test_the_hint_works_from_any_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "my books").mkdir()
+    (tmp_path / "bin").mkdir()
+    save(BOOK, tmp_path / "my books" / "book.json")
+    engine = tmp_path / "bin" / "base"
+    engine.write_text("#!/bin/sh\n")
+    engine.chmod(0o755)
+    (tmp_path / "net.bin").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    book = tmp_path / "my books" / "book.json"
+
+    def arguments(*words: str) -> list[str]:
+        code, out, err = preplay(capsys, "uci", *words, "--install-hint")
+        assert (code, err) == (0, "")
+        (line,) = (line for line in out.splitlines() if line.startswith("Arguments: "))
+        return shlex.split(line.removeprefix("Arguments: "))
+
+    for given in (["--book", "my books/book.json"], ["--book=my books/book.json"]):
+        for base in ("bin/base", "./bin/base", "base", str(engine)):
+            words = arguments(*given, "--engine", base, "--seed", "5", "--by-history")
+            assert words == [
+                *("uci", "--book", str(book), "--engine", str(engine)),
+                *("--by-history", "--seed", "5"),
+            ]
+    words = arguments("--engine", "bin/base --eval net.bin", "--randomness=2.5", "--multipv", "3")
+    assert words == [
+        *("uci", "--engine", f"{engine} --eval {tmp_path / 'net.bin'}"),
+        *("--randomness", "2.5", "--multipv", "3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--book", "missing.json"), "missing.json"),
+        (("--book", "missing.bin"), "missing.bin"),
+        (("--book", "bad.bin"), "bad.bin: 15 bytes; a Polyglot book has a multiple of 16"),
+        (("--book", "bad.json"), "bad.json"),
+        (("--engine", "no-such-engine"), "engine 'no-such-engine' not found"),
+    ],
+)
+def test_no_hint_for_what_cannot_be_started(
+    words: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "bad.bin").write_bytes(b"x" * 15)
+    (tmp_path / "bad.json").write_text("{")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = preplay(capsys, "uci", *words, "--install-hint")
+    assert (code, out) == (1, "")
+    assert message in err
+    assert err.count("\n") == 1
 
 
 def test_open_book_by_name(tmp_path: Path) -> None:

@@ -156,15 +156,29 @@ class Base:
 
 def engine_command(command: str) -> list[str]:
     """The words of a command line: a program's path, perhaps with spaces, or a program and arguments."""
-    if os.sep in command and Path(command).is_file():
-        return [find_engine(command)]
+    if _is_path(command):
+        return [find_engine(str(Path(command).absolute()))]
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise EngineError(f"base engine '{command}': {error}") from None
     if not words:
         raise EngineError("no base engine given; expected the path or name of a UCI engine")
-    return [find_engine(words[0]), *words[1:]]
+    program = str(Path(words[0]).absolute()) if _is_path(words[0]) else words[0]
+    return [find_engine(program), *words[1:]]
+
+
+def absolute_command(command: str) -> str:
+    """The same command line with absolute paths, so that it can be started anywhere."""
+    program, *arguments = engine_command(command)
+    if not arguments:
+        return program
+    files = [str(Path(word).absolute()) if Path(word).is_file() else word for word in arguments]
+    return shlex.join([program, *files])
+
+
+def _is_path(word: str) -> bool:
+    return os.sep in word and Path(word).is_file()
 
 
 def forward(stream: IO[bytes] | IO[str], put: Callable[[str | None], object]) -> threading.Thread:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from preplay.chess.uci_options import Settings
 
 
 def uci(
@@ -44,12 +48,6 @@ def uci(
     from preplay.chess.uci_options import Settings
 
     path = _book_file(book, side)
-    if install_hint:
-        arguments = [a for a in sys.argv[1:] if a != "--install-hint"]
-        if book and not Path(book).is_absolute():
-            arguments = [str(Path(book).absolute()) if a == book else a for a in arguments]
-        print(hint([str(Path(sys.argv[0]).absolute()), *arguments]), end="")
-        return
     settings = Settings(
         book_file=path,
         base_engine=engine,
@@ -59,7 +57,37 @@ def uci(
         choices=multipv,
         seed=seed,
     )
-    run_uci(open_book(path) if path else None, sys.stdin, sys.stdout, settings=settings)
+    opened = open_book(path) if path else None
+    if install_hint:
+        program = shutil.which(sys.argv[0]) or sys.argv[0]
+        print(hint([str(Path(program).absolute()), *_arguments(book, side, settings)]), end="")
+        return
+    run_uci(opened, sys.stdin, sys.stdout, settings=settings)
+
+
+def _arguments(book: str, side: str | None, settings: Settings) -> list[str]:
+    """The words that start this engine again, from any directory."""
+    from preplay.chess.uci_base import absolute_command
+    from preplay.chess.uci_options import Settings
+
+    usual = Settings()
+    words = ["uci"]
+    if book:
+        words += ["--book", str(Path(book).absolute())]
+    words += ["--engine", absolute_command(settings.base_engine)]
+    if side is not None:
+        words += ["--side", side]
+    if not settings.by_position:
+        words += ["--by-history"]
+    for option, field in (
+        ("--nodes", "nodes"),
+        ("--randomness", "randomness"),
+        ("--multipv", "choices"),
+        ("--seed", "seed"),
+    ):
+        if getattr(settings, field) != getattr(usual, field):
+            words += [option, str(getattr(settings, field))]
+    return words
 
 
 def _book_file(book: str, side: str | None) -> str:

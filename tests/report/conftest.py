@@ -9,7 +9,7 @@ import browser as browsers
 import pageruns
 import pytest
 from browser import Browser
-from pageruns import CLOCKED, MEASURED, SHUFFLED, SPECIAL, prepare
+from pageruns import CHESS, CLOCKED, MEASURED, SHUFFLED, SPECIAL, prepare
 
 from preplay.report.page import write_report
 
@@ -32,7 +32,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     special = pageruns.chess_tree(60, start=SPECIAL, seed=12, replies=3)
     pageruns.save_preparation(folder / "special", special, start=SPECIAL)
     shuffled = pageruns.chess_tree(50, start=SHUFFLED, seed=4, replies=3, chess960=True)
-    pageruns.save_preparation(folder / "shuffled", shuffled, start=SHUFFLED, chess960=True)
+    matchup = CHESS | {"start": {"fen": SHUFFLED, "moves": []}, "chess960": True}
+    pageruns.save_preparation(
+        folder / "shuffled", shuffled, start=SHUFFLED, chess960=True, matchup=matchup
+    )
     timed = pageruns.with_times(pageruns.chess_tree(30, seed=9), 1)
     pageruns.save_preparation(folder / "clocked", timed, matchup=CLOCKED, clock=MEASURED)
     prepare(folder / "other", "synthetic", "--side", "1", "--cost", "0.0005")
@@ -41,6 +44,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pageruns.save_sweep(folder / "sweep", key="prep.nodes")
     pageruns.save_sweep(folder / "words", key="value.model", settings=("linear", "wdl"))
     pageruns.save_sweep(folder / "figure", "figure1")
+    pageruns.long_runs(folder)
     for run in list(folder.iterdir()):
         write_report(run, folder / f"{run.name}.html")
     return folder

@@ -30,6 +30,8 @@ SPECIAL = "r3k2r/pPp2ppp/8/3pP3/8/8/P1P2PpP/R3K2R w KQkq d6 0 1"
 """A start from which castling, en passant and promotions come at once."""
 SHUFFLED = "1r2k1r1/pp4pp/8/8/8/8/PP4PP/1R2K1R1 w KQkq - 0 1"
 """A Chess960 start in which castling is likely."""
+LONG = "Stockfishbuiltfromsourcewithmypatchesandalongname" * 3
+"""A name with nowhere to break it."""
 PLAYER = {"engine": None, "options": {}, "nodes": 1000, "multipv": 2, "randomness": 0.0}
 CHESS = {
     "kind": "chess",
@@ -228,6 +230,33 @@ def save_sweep(
     lines = "".join(json.dumps(asdict(point)) + "\n" for point in points)
     run.path("points.jsonl").write_text(lines, encoding="utf-8")
     return points
+
+
+def long_runs(place: Path) -> None:
+    """Runs of every kind in which every name that comes from outside is long."""
+    player = PLAYER | {"engine": LONG, "options": {LONG: LONG}}
+    start = SHUFFLED.replace("KQkq", "GBgb")
+    matchup = CHESS | {
+        "white": player, "black": player, "prep": player, "engines": [LONG], "chess960": True,
+        "start": {"fen": start, "moves": []}, "value": {"model": LONG},
+    }  # fmt: skip
+    tree = chess_tree(20, start=start, seed=4, chess960=True)
+    save_preparation(
+        place / "long",
+        tree,
+        start=start,
+        chess960=True,
+        matchup=matchup,
+        name=LONG,
+        versions={LONG: LONG},
+    )
+    tree = chess_tree(20, seed=3, both=True)
+    save_equilibrium(place / "long-mixed", tree, 3e-3, CHESS | {"engines": [LONG], "black": player}, LONG)
+    save_sweep(place / "long-sweep", key=LONG, settings=(LONG, "b"), sides=(LONG,), name=LONG)
+    plain = chess_tree(20, seed=5)
+    plain = replace(plain, names=tuple(name + LONG for name in plain.names))
+    game = {"kind": "openspiel", "game": LONG, "base": {"policy": LONG}}
+    save_preparation(place / "long-moves", plain, matchup=game, name=LONG)
 
 
 def hostile_run(place: Path) -> Path:

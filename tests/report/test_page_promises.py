@@ -13,7 +13,11 @@ from pageruns import HOSTILE, hostile_run
 from preplay.report.gather import gather
 from preplay.report.page import write_report
 
-KINDS = ("chess", "black", "special", "clocked", "other", "empty", "mixed", "sweep", "words", "figure")
+KINDS = (
+    "chess", "black", "special", "shuffled", "clocked", "other", "empty", "mixed", "sweep", "words",
+    "figure",
+)  # fmt: skip
+LONG = ("long", "long-mixed", "long-sweep", "long-moves")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -56,20 +60,33 @@ def test_light_and_dark(browser: Browser, place: Path) -> None:
     assert min(background()) > 200
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_cut_off_on_a_phone(browser: Browser, place: Path, kind: str) -> None:
-    browser.open(place / f"{kind}.html", width=360, height=740)
+def fits(browser: Browser) -> None:
+    """Nothing reaches beyond the side of the screen, on any tab, in the quiz, and folded out."""
+    browser.js("document.querySelector('.made').open = true")
     for tab in [None, *browser.all("[role=tab]")]:
         if tab is not None:
-            browser.js("arguments[0].click()", tab)
+            browser.js("arguments[0].click(); document.querySelector('.intro .primary')?.click()", tab)
         wide = browser.js(
             "const page = document.documentElement; const w = page.clientWidth;"
-            "const out = [...document.querySelectorAll('header *, main *')].filter((e) =>"
+            "const out = [...document.querySelectorAll('header *, main *, footer *')].filter((e) =>"
             " e.getClientRects().length && !e.closest('.scroll, svg, pre, .unseen, .switch input')"
             " && e.getBoundingClientRect().right > w + 1);"
             "return [page.scrollWidth - w, out.map((e) => e.className).join()]"
         )
         assert wide == [0, ""]
+
+
+@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize("width", [800, 1440])
+def test_long_names_are_wrapped(browser: Browser, place: Path, kind: str, width: int) -> None:
+    browser.open(place / f"{kind}.html", width=width)
+    fits(browser)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *LONG])
+def test_nothing_is_cut_off_on_a_phone(browser: Browser, place: Path, kind: str) -> None:
+    browser.open(place / f"{kind}.html", width=360, height=740)
+    fits(browser)
     if kind == "chess":
         board = browser.find(".board").size
         assert 330 <= board["width"] <= 360

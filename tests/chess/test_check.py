@@ -10,7 +10,8 @@ from books import books, lines_book, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preplay.book import Book, Entry
+from commandline import preplay
+from preplay.book import Book, Entry, save
 from preplay.chess.check import OUTCOMES, check_file, check_text
 from preplay.chess.lines import start_board
 from preplay.errors import InputError
@@ -99,13 +100,96 @@ def test_summary() -> None:
     report = check_text(BOOK, text, player="me")
     summary = report.summary
     assert (summary.games, summary.skipped) == (4, 1)
-    assert summary.outcomes == {"deviation": 1, "gap": 2, "ended": 0, "completed": 1}
+    assert summary.outcomes == {"deviation": 1, "gap": 2, "ended": 0, "completed": 1, "elsewhere": 0}
     assert summary.points == {"deviation": 0.5, "gap": 0.5}
     assert summary.moves == pytest.approx((1 + 1 + 0 + 2) / 4)
     first, second = summary.leavings
     assert (first.outcome, first.line, first.played, first.games) == ("gap", "1. e4", "e6", 2)
     assert (second.outcome, second.played, second.games) == ("deviation", "d4", 1)
     assert [row.number for row in report.rows] == [1, 2, 3, 4]
+
+
+def after(*sans: str) -> str:
+    """The FEN after these moves."""
+    board = chess.Board()
+    for san in sans:
+        board.push_san(san)
+    return board.fen()
+
+
+E4 = make(
+    [
+        Entry(("e7e5",), {"g1f3": 1.0}, 0.5, 0.01, 0.5),
+        Entry(("c7c5",), {"g1f3": 1.0}, 0.4, 0.01, 0.5),
+        Entry(("e7e5", "g1f3", "b8c6"), {"f1b5": 1.0}, 0.3, 0.01, 0.5),
+    ],
+    start=after("e4"),
+)
+INDIAN = make([Entry((), {"e7e6": 1.0}, 1.0, 0.01, 0.5)], side=2, start=after("d4", "Nf6", "c4"))
+
+
+@pytest.mark.parametrize("by_position", [True, False])
+@pytest.mark.parametrize(
+    ("book", "moves", "outcome", "line", "played", "expected", "own", "ply"),
+    [
+        (E4, "1. e4 e5 2. Nf3 d6 3. d4", "gap", "1. e4 e5 2. Nf3", "d6", ("Nc6",), 1, 3),
+        (E4, "1. e4 e5 2. Nf3 Nc6 3. Bc4", "deviation", "1. e4 e5 2. Nf3 Nc6", "Bc4", ("Bb5",), 1, 4),
+        (E4, "1. e4 e6 2. d4", "gap", "1. e4", "e6", ("e5", "c5"), 0, 1),
+        (E4, "1. e4 c5 2. Nf3 d6 3. d4", "ended", "1. e4 c5 2. Nf3", "d6", (), 1, 3),
+        (E4, "1. e4", "completed", "1. e4", "", (), 0, 1),
+        (E4, "1. Nf3 Nf6 2. Ng1 Ng8 3. e4 e6 4. d4", "gap", "1. Nf3 Nf6 2. Ng1 Ng8 3. e4", "e6",
+         ("e5", "c5"), 0, 5),
+        (INDIAN, "1. c4 Nf6 2. d4 g6", "deviation", "1. c4 Nf6 2. d4", "g6", ("e6",), 0, 3),
+        (INDIAN, "1. d4 Nf6 2. c4 e6 3. Nc3 d5", "ended", "1. d4 Nf6 2. c4 e6", "Nc3", (), 1, 4),
+        (make([], side=2, start=after("e4")), "1. e4 e5", "ended", "1. e4", "", (), 0, 1),
+    ],
+)  # fmt: skip
+def test_a_book_from_a_later_start_is_met_on_the_way(
+    book: Book, moves: str, outcome: str, line: str, played: str, expected: tuple[str, ...], own: int,
+    ply: int, by_position: bool,
+) -> None:  # fmt: skip
+    (row,) = check_text(book, pgn(moves), by_position=by_position).rows
+    assert (row.outcome, row.line, row.played, row.expected) == (outcome, line, played, expected)
+    assert (row.moves, row.ply) == (own, ply)
+
+
+def test_a_game_told_from_the_books_start() -> None:
+    tags = f'[SetUp "1"]\n[FEN "{after("e4")}"]\n'
+    (row,) = check_text(E4, pgn("1... e5 2. Nf3 Nc6 3. Bb5 a6", tags=tags)).rows
+    assert (row.outcome, row.line, row.moves) == ("ended", "1... e5 2. Nf3 Nc6 3. Bb5", 2)
+
+
+def test_games_elsewhere() -> None:
+    text = (
+        pgn("1. d4 d5", result="1/2-1/2")
+        + pgn("1. e4 e5 2. Nf3 Nc6 3. Bb5")
+        + pgn("1. e4 e5 2. Bc4")
+        + pgn("", tags='[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n', result="*")
+    )
+    report = check_text(E4, text)
+    assert [row.outcome for row in report.rows] == ["elsewhere", "completed", "deviation", "elsewhere"]
+    row = report.rows[0]
+    assert (row.ply, row.moves, row.line, row.played, row.expected) == (0, 0, "", "", ())
+    summary = report.summary
+    assert (summary.games, summary.moves) == (4, 1.0)  # 2 and 0; elsewhere no book could carry
+    assert summary.outcomes["elsewhere"] == 2
+    assert summary.points["elsewhere"] == 0.5
+    assert [leaving.outcome for leaving in summary.leavings] == ["deviation"]
+
+
+def test_the_command_explains_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save(E4, tmp_path / "book.json")
+    save(BOOK, tmp_path / "usual.json")
+    games = tmp_path / "games.pgn"
+    games.write_text(pgn("1. d4 d5", result="0-1") + pgn("1. e4 e5 2. Nf3 Nc6 3. Bb5"))
+    code, out, err = preplay(capsys, "check", tmp_path / "book.json", games)
+    assert (code, err) == (0, "")
+    assert "2 games, 2.0 book moves on average in the 1 that reached the book's start\n" in out
+    assert "  elsewhere: 1, score 0.000 (never reached the book's start)\n" in out
+    code, out, err = preplay(capsys, "check", tmp_path / "usual.json", games)
+    assert (code, err) == (0, "")
+    assert "elsewhere" not in out
+    assert "2 games, 1.5 book moves on average\n" in out
 
 
 def test_a_mixed_book_allows_all_its_moves() -> None:
@@ -171,7 +255,8 @@ def test_random_games_against_a_slow_check(book: Book, rng: random.Random) -> No
         (pgn("1. e4 e5") + pgn("1. e4 e5 2. Qxe5"), r"games: game 2: illegal san: 'Qxe5' in "),
         (
             pgn("1. e4", tags='[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n'),
-            "games: game 1 starts from '4k3/8/8/8/8/8/4P3/4K3 w - - 0 1'; the book's start is the usual",
+            "games: game 1 starts from '4k3/8/8/8/8/8/4P3/4K3 w - - 0 1'; the book's start is the usual "
+            "one, which no game reaches",
         ),
         (pgn("1. e4", tags='[FEN "nonsense"]\n'), "games: game 1: .*nonsense"),
         ("", "games: no games; expected PGN"),
@@ -182,6 +267,17 @@ def test_bad_files_in_one_line(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         check_text(BOOK, text, name="games")
     assert "\n" not in str(caught.value)
+
+
+def test_no_game_comes_to_the_books_start() -> None:
+    text = pgn("1. e4 e5", white="Joe") + pgn("1. d4") + pgn("1. c4")
+    with pytest.raises(InputError) as caught:
+        check_text(E4, text, name="games", player="Me")
+    assert str(caught.value) == (
+        f"games: game 2 starts from '{chess.STARTING_FEN}'; the book's start is {E4.start}, "
+        "which no game reaches"
+    )
+    assert check_text(E4, text, player="Nobody").summary.skipped == 3
 
 
 def test_files(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,10 +15,11 @@ from preplay.chess.readgames import ReadGame, games, read_pgn
 from preplay.errors import InputError
 from preplay.game import Side
 
-Outcome = Literal["deviation", "gap", "ended", "completed"]
-OUTCOMES: tuple[Outcome, ...] = ("deviation", "gap", "ended", "completed")
+Outcome = Literal["deviation", "gap", "ended", "completed", "elsewhere"]
+OUTCOMES: tuple[Outcome, ...] = ("deviation", "gap", "ended", "completed", "elsewhere")
 """How a game leaves a book: the side played another move; the opponent played a move for which the book
-has nothing though it has for others; the book ends there; or the game was over first."""
+has nothing though it has for others; the book ends there; the game was over first; or it never came to
+the position where the book begins."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,11 @@ class Checked:
     result: str
     outcome: Outcome
     ply: int
-    """How many moves of both sides were played by then."""
+    """How many moves of both sides were played by then; 0 elsewhere."""
     moves: int
     """How many moves the side played from the book."""
     line: str
-    """The moves up to there in SAN."""
+    """The moves from the game's start up to there in SAN; empty elsewhere."""
     played: str
     """The move that left the book in SAN; empty when none did."""
     expected: tuple[str, ...]
@@ -69,7 +70,7 @@ class Summary:
     """Games in which the player did not have the book's side."""
     outcomes: Mapping[Outcome, int]
     moves: float
-    """How many moves the book carried on average."""
+    """How many moves the book carried on average, of the games that came to its start."""
     points: Mapping[Outcome, float]
     """Mean score of the games with a result, for the outcomes that have some."""
     leavings: tuple[Leaving, ...]
@@ -96,21 +97,34 @@ def check_text(
     """Where each game in `text` left the preparation.
 
     With `player`, only games count in which that name (or a part of it) has the book's side. With
-    `by_position` a line that transposes into the book is in the book. Raises InputError at an illegal
-    move or another start position.
+    `by_position` a line that transposes into the book is in the book. A game is held against the book
+    from where it first reaches the book's start. Raises InputError at an illegal move, or if no game
+    reaches that start.
     """
     lookup = book_lookup(book)
     rows: list[Checked] = []
     skipped = 0
+    astray = ""
     for number, game in enumerate(games(text, name), 1):
         if player.lower() not in game.player(book.side).lower():
             skipped += 1
             continue
-        if position_key(game.start) != lookup.start:
-            here, there = game.start.fen(), book.start or "the usual one"
-            raise InputError(f"{name}: game {number} starts from '{here}'; the book's start is {there}")
+        astray = astray or f"game {number} starts from '{game.start.fen()}'"
         rows.append(_check(lookup, book.side, number, game, by_position))
+    if rows and all(row.outcome == "elsewhere" for row in rows):
+        there = book.start or "the usual one"
+        raise InputError(f"{name}: {astray}; the book's start is {there}, which no game reaches")
     return Report(book.side, tuple(rows), _summary(rows, book.side, skipped))
+
+
+def _plies_before(start: Hashable, game: ReadGame) -> int | None:
+    """After how many moves the game first reaches the position with this key; None if it never does."""
+    board = game.start.copy()
+    for ply, move in enumerate(game.moves):
+        if position_key(board) == start:
+            return ply
+        board.push(move)
+    return len(game.moves) if position_key(board) == start else None
 
 
 def _check(lookup: BookLookup, side: Side, number: int, game: ReadGame, by_position: bool) -> Checked:
@@ -140,7 +154,7 @@ def _check(lookup: BookLookup, side: Side, number: int, game: ReadGame, by_posit
 
     def left() -> Checked:
         """The opponent's last move, if any, led to a position the book does not have."""
-        if not sans:
+        if not path:
             return leave("ended")
         played = sans.pop()
         del path[-1]
@@ -157,7 +171,13 @@ def _check(lookup: BookLookup, side: Side, number: int, game: ReadGame, by_posit
                 known.append((-(hit.reach or 0.0), san))
         return leave("gap" if known else "ended", played, tuple(san for _, san in sorted(known)))
 
-    for move in game.moves:
+    before = _plies_before(lookup.start, game)
+    if before is None:
+        return leave("elsewhere")
+    for move in game.moves[:before]:
+        sans.append(board.san(move))
+        board.push(move)
+    for move in game.moves[before:]:
         if board.turn == (side == 1):
             hit = find()
             if hit is None:
@@ -174,6 +194,7 @@ def _check(lookup: BookLookup, side: Side, number: int, game: ReadGame, by_posit
 
 def _summary(rows: Sequence[Checked], side: Side, skipped: int) -> Summary:
     outcomes = Counter(row.outcome for row in rows)
+    carried = [row.moves for row in rows if row.outcome != "elsewhere"]
     points: dict[Outcome, float] = {}
     for outcome in OUTCOMES:
         scores = [s for row in rows if row.outcome == outcome and (s := row.points(side)) is not None]
@@ -188,7 +209,7 @@ def _summary(rows: Sequence[Checked], side: Side, skipped: int) -> Summary:
         games=len(rows),
         skipped=skipped,
         outcomes={outcome: outcomes[outcome] for outcome in OUTCOMES},
-        moves=sum(row.moves for row in rows) / len(rows) if rows else 0.0,
+        moves=sum(carried) / len(carried) if carried else 0.0,
         points=points,
         leavings=tuple(Leaving(*way, games) for way, games in ways.most_common()),
     )

@@ -24,6 +24,8 @@ def check(
 ) -> None:
     """Tell where each game left the preparation: own deviation, gap, end of the book, completed.
 
+    A game counts from where it reaches the book's start position; one that never does is elsewhere.
+
     Example: preplay check runs/white games.pgn
     """
     from dataclasses import asdict
@@ -62,11 +64,16 @@ def check(
     if len(report.rows) > lines:
         print(f"... and {len(report.rows) - lines} more (--lines N or --json for all)")
     summary = report.summary
-    print(f"\n{summary.games} games, {summary.moves:.1f} book moves on average")
+    elsewhere = summary.outcomes["elsewhere"]
+    among = f" in the {summary.games - elsewhere} that reached the book's start" if elsewhere else ""
+    print(f"\n{summary.games} games, {summary.moves:.1f} book moves on average{among}")
     for outcome, count in summary.outcomes.items():
+        if outcome == "elsewhere" and not count:
+            continue
         points = summary.points.get(outcome)
         scored = f", score {points:.3f}" if points is not None else ""
-        print(f"  {outcome}: {count}{scored}")
+        meaning = " (never reached the book's start)" if outcome == "elsewhere" else ""
+        print(f"  {outcome}: {count}{scored}{meaning}")
     if summary.skipped:
         print(f"  {summary.skipped} games skipped (another player)")
     for leaving in summary.leavings[:5]:

@@ -261,6 +261,10 @@ def test_random_games_against_a_slow_check(book: Book, rng: random.Random) -> No
         (pgn("1. e4", tags='[FEN "nonsense"]\n'), "games: game 1: .*nonsense"),
         ("", "games: no games; expected PGN"),
         ("what is this\n", "games: game 1 has neither tags nor moves; expected PGN"),
+        ("what * is -- this\n", "games: game 1 has neither tags nor moves; expected PGN"),
+        (pgn("1. e4 e5") + "1-0\n", "games: game 2 has neither tags nor moves; expected PGN"),
+        ("\nE\x00v\x00 *", r"games: not PGN text \(control character 0x00 in line 2\); expected UTF-8"),
+        (pgn("1. e4 \x1b"), r"games: not PGN text \(control character 0x1b in line 6\)"),
     ],
 )
 def test_bad_files_in_one_line(text: str, message: str) -> None:
@@ -278,6 +282,31 @@ def test_no_game_comes_to_the_books_start() -> None:
         "which no game reaches"
     )
     assert check_text(E4, text, player="Nobody").summary.skipped == 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rubbish_is_no_game(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "c.pgn"
+    rng = random.Random(seed)
+    path.write_bytes(rng.randbytes(3000))
+    with pytest.raises(InputError, match=r"c.pgn: not PGN text \(control character 0x.. in line \d+\)"):
+        check_file(BOOK, path)
+    path.write_bytes(pgn("1. e4").encode("utf-16"))
+    with pytest.raises(InputError, match=r"not PGN text \(control character 0x00 in line 1\)"):
+        check_file(BOOK, path)
+
+
+def test_old_files_and_bare_tags_are_games(tmp_path: Path) -> None:
+    path = tmp_path / "old.pgn"
+    path.write_bytes(
+        pgn("1. e4 {\x93best\x94}\tc5\f2. Nf3", white="Müller").encode("latin-1") + b"\r\n\x1a"
+    )
+    (row,) = check_file(BOOK, path).rows
+    assert (row.white, row.outcome, row.moves) == ("Müller", "completed", 2)
+    (row,) = check_text(BOOK, '[White "Me"]\n\n').rows
+    assert (row.white, row.result, row.outcome) == ("Me", "*", "completed")
+    (row,) = check_text(BOOK, "1. e4 c5 1-0\n").rows
+    assert (row.result, row.outcome) == ("1-0", "completed")
 
 
 def test_files(tmp_path: Path) -> None:

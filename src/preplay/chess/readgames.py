@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,10 @@ import chess.pgn
 from preplay.errors import InputError
 from preplay.game import Side
 
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f\x7f]")
+"""What no text has; the 0x1a that ended files under DOS may stay, and so may 0x80 to 0x9f, which are
+letters in Windows' idea of Latin-1."""
+
 
 @dataclass(frozen=True)
 class ReadGame:
@@ -21,6 +26,8 @@ class ReadGame:
     headers: chess.pgn.Headers
     start: chess.Board
     moves: tuple[chess.Move, ...]
+    tagged: bool
+    """Whether it has tags; a result after the moves is none, though it is among the headers."""
 
     def player(self, side: Side) -> str:
         """Who had that side; empty if the file does not say."""
@@ -34,12 +41,14 @@ class _MainLine(chess.pgn.BaseVisitor[ReadGame]):
         self._headers = chess.pgn.Headers({})
         self._start: chess.Board | None = None
         self._moves: list[chess.Move] = []
+        self._tagged = False
 
     def begin_headers(self) -> chess.pgn.Headers:
         return self._headers
 
     def visit_header(self, tagname: str, tagvalue: str) -> None:
         self._headers[tagname] = tagvalue
+        self._tagged = True
 
     def visit_board(self, board: chess.Board) -> None:
         if self._start is None:
@@ -58,7 +67,8 @@ class _MainLine(chess.pgn.BaseVisitor[ReadGame]):
         raise InputError(str(error))
 
     def result(self) -> ReadGame:
-        return ReadGame(self._headers, self._start or chess.Board(), tuple(self._moves))
+        start = self._start or chess.Board()
+        return ReadGame(self._headers, start, tuple(self._moves), self._tagged)
 
 
 def read_pgn(path: str | Path) -> str:
@@ -73,7 +83,11 @@ def read_pgn(path: str | Path) -> str:
 
 def games(text: str, name: str) -> Iterator[ReadGame]:
     """The games in `text`; InputError with the game's number at a mistake, or if there are none."""
-    handle = io.StringIO(text)
+    if found := _CONTROL.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        what = f"control character 0x{ord(found[0]):02x} in line {line}"
+        raise InputError(f"{name}: not PGN text ({what}); expected UTF-8 or Latin-1")
+    handle = io.StringIO(text.rstrip("\x1a \r\n"))
     number = 0
     while True:
         number += 1
@@ -83,7 +97,7 @@ def games(text: str, name: str) -> Iterator[ReadGame]:
             raise InputError(f"{name}: game {number}: {error}") from None
         if game is None:
             break
-        if not game.moves and not game.headers:
+        if not game.tagged and not any(game.moves):
             raise InputError(f"{name}: game {number} has neither tags nor moves; expected PGN")
         yield game
     if number == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,8 @@ class Entry:
     """v(h): the value here when the side stops playing by the book."""
     probability: float = 1.0
     """x(h): how often a mixed book holds this history; 1 in a pure book."""
+    score: int | None = None
+    """Chess: what the engine of the preparation says here, in centipawns, mates beyond 31,000."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,9 @@ class Book:
     """Certified bound: no book has a larger value minus cost."""
     error: float = 0.0
     """How far `value` may be off where it was sampled; 0 where it is exact or an engine's word."""
+    unprepared: float | None = None
+    """Value with nothing memorized, taken where the side first moves, or against a prepared opponent:
+    where gains add up from. None: as `baseline`."""
     start: str = ""
     """Chess: FEN of the start position (empty: the standard one). Other games: empty."""
     chess960: bool = False
@@ -62,6 +68,11 @@ class Book:
     def size(self) -> int:
         """The number of memorized histories."""
         return len(self.entries)
+
+    @property
+    def without(self) -> float:
+        """What the side has when it memorizes nothing of this book."""
+        return self.baseline if self.unprepared is None else self.unprepared
 
     @property
     def net(self) -> float:
@@ -76,26 +87,52 @@ class Book:
 
 def save(book: Book, path: Path) -> None:
     """Write a `preplay-book/1` file."""
-    write_text(path, json.dumps({"format": FORMAT} | asdict(book), indent=1) + "\n")
+    write_text(path, dumps(book))
+
+
+def dumps(book: Book) -> str:
+    """A book as the text of a `preplay-book/1` file."""
+    return json.dumps({"format": FORMAT} | asdict(book), indent=1) + "\n"
 
 
 def load(path: Path) -> Book:
     """Read a `preplay-book/1` file; anything else is an InputError."""
+    from pydantic import TypeAdapter, ValidationError
+
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; expected a {FORMAT} book") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON ({error}); expected a {FORMAT} book") from None
-    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f"{path}: not a book; expected a JSON object with format '{FORMAT}'")
     try:
-        entries = tuple(
-            Entry(**(row | {"history": tuple(row["history"])})) for row in data.pop("entries")
-        )
-        return Book(entries=entries, **data)
-    except (TypeError, KeyError) as error:
-        raise InputError(f"{path}: damaged book ({error}); expected format '{FORMAT}'") from None
+        book = TypeAdapter(Book).validate_json(text, strict=True)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise InputError(f"{path}: damaged book ({place}: {problem['msg'].lower()})") from None
+    if wrong := _wrong(book):
+        raise InputError(f"{path}: damaged book ({wrong})")
+    return book
+
+
+def _wrong(book: Book) -> str:
+    """What cannot be in a book, or nothing."""
+    numbers = {"baseline": book.baseline, "value": book.value, "cost": book.cost, "upper": book.upper}
+    for k, entry in enumerate(book.entries):
+        if not entry.moves:
+            return f"entries.{k}.moves: empty"
+        shares = {f"entries.{k}.moves.{move}": p for move, p in entry.moves.items()}
+        shares |= {f"entries.{k}.reach": entry.reach, f"entries.{k}.probability": entry.probability}
+        for place, p in shares.items():
+            if not 0.0 <= p <= 1.0 + 1e-9:
+                return f"{place} = {p}; expected a number in [0, 1]"
+        numbers |= {f"entries.{k}.gain": entry.gain, f"entries.{k}.value": entry.value}
+    odd = [f"{place} = {x}; expected a finite number" for place, x in numbers.items() if not isfinite(x)]
+    return odd[0] if odd else ""
 
 
 def merge(books: tuple[Book, ...]) -> Book:
@@ -128,6 +165,7 @@ def draw(book: Book, rng: np.random.Generator, seed: int | None = None) -> Book:
     """A pure book drawn from a mixed one: at each history stay with x(h) / x(previous own), else stop.
 
     Every history is then in the drawn book with its probability x(h), and the book is prefix-closed.
+    Its value is what it earns against the opponent that the mixed book's gains are for.
     """
     histories = {entry.history: entry for entry in book.entries}
     kept: dict[tuple[str, ...], Entry] = {}
@@ -138,7 +176,9 @@ def draw(book: Book, rng: np.random.Generator, seed: int | None = None) -> Book:
         if stays and (above is None or above in kept):
             kept[entry.history] = replace(entry, probability=1.0)
     source = dict(book.provenance) | ({} if seed is None else {"drawn with seed": seed})
-    return replace(book, entries=tuple(kept.values()), provenance=source)
+    start = book.value - sum(entry.gain * entry.probability for entry in book.entries)
+    value = start + sum(entry.gain for entry in kept.values())
+    return replace(book, entries=tuple(kept.values()), value=value, provenance=source)
 
 
 def previous(

@@ -10,13 +10,14 @@ import numpy as np
 
 from preplay import bounds, response
 from preplay.book import Book, Entry
-from preplay.equilibrium import Equilibrium, Mixed, advantages, best_response, payoff, solve
+from preplay.equilibrium import Equilibrium, Mixed, best_response, payoff, solve
 from preplay.equilibrium import Progress as SolverProgress
 from preplay.equilibrium.opening import promise
 from preplay.equilibrium.strategy import FirstAdvantage, behaviour, first_advantage, play_entropy
 from preplay.game import S, Side, other
 from preplay.growth import NEVER, Contested, ContestedGrowth, Limits, Progress, Stop
 from preplay.matchup import Matchup
+from preplay.prepare import moves
 from preplay.tree import Bools, Floats, Tree
 
 LEAST = 1e-9
@@ -189,35 +190,38 @@ def mixed_book(
 ) -> Book:
     """A side's mixed book: each history with the probability of being memorized.
 
-    `reach` is how often the game gets there with the side in its book and the opponent in equilibrium,
-    `gain` what staying in book there adds at the equilibrium.
+    Everything is as the side sees it that meets the opponent's mixed book: `reach` with the side in its
+    book, `value` when it leaves it there, and gains that add up (fact 1) to what the mixed book earns,
+    each counted x(h) times.
     """
     tree, found = result.tree, result.equilibrium
-    x = found.x[side - 1]
-    cost = found.costs[side - 1]
-    reach = _reach(tree, side, found.x[other(side) - 1])
-    gain = advantages(tree, found.costs, side, found.x, memorizable=result.memorizable) + cost
-    value = base_values(tree)
-    rows = [int(k) for k in np.flatnonzero(x > LEAST)]
-    entries = []
-    for k in rows:
-        moves = {
-            tree.names[tree.action[c]]: float(tree.prep[c])
-            for c in tree.children(k)
-            if tree.prep[c] > 0.0
-        }
-        mine = float(value[k] if side == 1 else 1.0 - value[k])
-        entries.append(
-            Entry(tree.history(k), moves, float(reach[k]), float(gain[k]), mine, min(1.0, float(x[k])))
+    theirs = behaviour(tree, other(side), found.x[other(side) - 1])
+    mover = tree.player[np.maximum(tree.parent, 0)]
+    seen = replace(tree, base=np.where(mover == other(side), theirs, tree.base))
+    seen = replace(seen, value=base_values(seen))
+    value = seen.value if side == 1 else 1.0 - seen.value
+    own, gain = response.gains(seen, side)
+    gain_of = dict(zip(own.tolist(), gain.tolist(), strict=True))
+    reach, x = response.reach(seen, side), found.x[side - 1]
+    entries = [
+        Entry(
+            history=tree.history(k),
+            moves=moves(tree, k),
+            reach=float(reach[k]),
+            gain=gain_of[k],
+            value=float(value[k]),
+            probability=min(1.0, float(x[k])),
         )
-    mine = result.utility if side == 1 else 1.0 - result.utility
+        for k in np.flatnonzero(x > LEAST).tolist()
+    ]
     return Book(
         side=side,
-        entries=tuple(entries),
+        entries=matchup.scored(side, entries),
         baseline=result.baseline if side == 1 else 1.0 - result.baseline,
-        value=mine,
-        cost=cost,
+        value=result.utility if side == 1 else 1.0 - result.utility,
+        cost=found.costs[side - 1],
         upper=found.upper if side == 1 else 1.0 - found.lower,
+        unprepared=float(value[0]),
         start=getattr(matchup.game, "start_fen", ""),
         chess960=bool(getattr(matchup.game, "chess960", False)),
         provenance=dict(provenance or {}),
@@ -230,10 +234,3 @@ def base_values(tree: Tree) -> Floats:
     for k in range(tree.size - 1, 0, -1):
         value[tree.parent[k]] += tree.base[k] * value[k]
     return value
-
-
-def _reach(tree: Tree, side: Side, opponent: Floats) -> Floats:
-    """[n] how likely each history is with `side` on prep against the opponent's mixed book."""
-    theirs = behaviour(tree, other(side), opponent)
-    mover = tree.player[np.maximum(tree.parent, 0)]
-    return response.reach(replace(tree, base=np.where(mover == other(side), theirs, tree.base)), side)

@@ -27,5 +27,23 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def write_text(path: Path, text: str) -> None:
     """Put `text` in place of what `path` held."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Put `data` in place of what `path` held."""
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(data)
+
+
+def check_writable(path: Path) -> None:
+    """Raise InputError now rather than later if nothing can be written to `path`; it is left as it is."""
+    if path.is_dir():
+        raise InputError(f"{path}: cannot be written (is a directory)")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        probe = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from None

@@ -143,7 +143,7 @@ def _replayed(matchup: Matchup[S], prepared: Prepared, run: _Run) -> Prepared:
     if matchup.replay is None or run.stop.asked:
         return prepared
     tree = prepared.tree
-    memory = {tree.history(int(k)): _moves(tree, int(k)) for k in best.nodes}
+    memory = {tree.history(int(k)): moves(tree, int(k)) for k in best.nodes}
     played = matchup.replay(
         best.side, memory, run.stop, lambda games: run.tell(f"{games:,} fresh games of each kind")
     )
@@ -193,12 +193,13 @@ def book_of(
     start = getattr(matchup.game, "start_fen", "")
     return Book(
         side=side,
-        entries=tuple(entries),
+        entries=matchup.scored(side, entries),
         baseline=best.baseline,
         value=best.value if nodes is None else response.evaluate(tree, side, chosen),
         cost=best.cost,
         upper=best.upper,
         error=best.error,
+        unprepared=None if prepared.played is not None else best.unprepared,
         start=start,
         chess960=bool(getattr(matchup.game, "chess960", False)),
         provenance=dict(provenance or {}),
@@ -210,14 +211,15 @@ def entry(tree: Tree, side: Side, k: int, reach: float, gain: float) -> Entry:
     value = float(tree.value[k])
     return Entry(
         history=tree.history(k),
-        moves=_moves(tree, k),
+        moves=moves(tree, k),
         reach=reach,
         gain=gain,
         value=value if side == 1 else 1.0 - value,
     )
 
 
-def _moves(tree: Tree, k: int) -> dict[str, float]:
+def moves(tree: Tree, k: int) -> dict[str, float]:
+    """What prep plays at a history of a tree."""
     return {
         tree.names[tree.action[c]]: float(tree.prep[c]) for c in tree.children(k) if tree.prep[c] > 0.0
     }

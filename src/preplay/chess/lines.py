@@ -217,7 +217,7 @@ def csv_text(book: Book, order: Sequence[int] | None = None) -> str:
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(COLUMNS)
-    value = book.baseline
+    value = book.value - sum(entry.gain * entry.probability for entry in book.entries)
     for number, index in enumerate(full_order(book, order), 1):
         place = places[index]
         entry, board = place.entry, place.board

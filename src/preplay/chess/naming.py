@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
@@ -11,6 +10,8 @@ import chess
 import chess.engine
 
 from preplay.book import Book
+from preplay.chess.analysis import mate_in
+from preplay.games.clocked import untimed
 
 
 def player_name(settings: Mapping[str, Any], engine: str) -> str:
@@ -27,23 +28,13 @@ def player_name(settings: Mapping[str, Any], engine: str) -> str:
     return ", ".join(parts)
 
 
-def scores(book: Book, model: str) -> dict[tuple[str, ...], chess.engine.PovScore]:
-    """The engine's score of each own position, as far as the value model lets it be read back."""
+def scores(book: Book) -> dict[tuple[str, ...], chess.engine.PovScore]:
+    """The engine's score of each own position that a move led to, by its moves without times."""
     color = chess.WHITE if book.side == 1 else chess.BLACK
-    found = {}
+    found: dict[tuple[str, ...], chess.engine.PovScore] = {}
     for entry in book.entries:
-        score = _centipawns(entry.value, model)
-        if score is not None and entry.history:
-            found[entry.history] = chess.engine.PovScore(chess.engine.Cp(score), color)
+        if entry.score is not None and entry.history:
+            mate = mate_in(entry.score)
+            score = chess.engine.Cp(entry.score) if mate is None else chess.engine.Mate(mate)
+            found[tuple(untimed(name)[0] for name in entry.history)] = chess.engine.PovScore(score, color)
     return found
-
-
-def _centipawns(value: float, model: str) -> int | None:
-    """The inverse of a value model; None where the model is flat."""
-    if not 0.0 < value < 1.0:
-        return None
-    if model == "linear":
-        return round((2.0 * value - 1.0) * 400.0)
-    if model == "threshold":
-        return None
-    return round(math.log(value / (1.0 - value)) / 0.00368208)

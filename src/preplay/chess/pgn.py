@@ -172,7 +172,7 @@ def _comment(entry: Entry, p: float) -> str:
 
 def _summary(book: Book) -> str:
     positions = "1 position" if book.size == 1 else f"{book.size} positions"
-    return f"{positions}, value {book.value:.3f} with the book, {book.baseline:.3f} without"
+    return f"{positions}, value {book.value:.3f} with the book, {book.without:.3f} without"
 
 
 def _evaluate(node: chess.pgn.GameNode, history: Path, evals: Evals | None) -> None:
@@ -192,7 +192,7 @@ def _game(book: Book, headers: Mapping[str, object]) -> chess.pgn.Game:
     if "opponent" in told:
         tags["Opponent"] = told["opponent"]
     tags |= {"Cost": f"{book.cost:g}", "Positions": book.size}
-    tags |= {"Value": f"{book.value:.6g}", "Baseline": f"{book.baseline:.6g}"}
+    tags |= {"Value": f"{book.value:.6g}", "Baseline": f"{book.without:.6g}"}
     game = chess.pgn.Game()
     for name, value in {**tags, **headers}.items():
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_]*", name):

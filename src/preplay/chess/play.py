@@ -117,3 +117,9 @@ def utility_of(analysis: Analysis, model: Model) -> float:
             raise EngineError("the value model 'wdl' needs an engine with UCI_ShowWDL")
         return (line.wdl[0] + 0.5 * line.wdl[1]) / sum(line.wdl)
     raise InputError(f"value model '{model}'; expected threshold, linear, wdl or logistic")
+
+
+def scores(analyst: Analyst, search: Search, states: Sequence[ChessState]) -> list[int]:
+    """What a search says of positions, in centipawns for who is to move."""
+    analyses = analyst.analyse([search.request(state) for state in states])
+    return [analysis.lines[0].score for analysis in analyses]

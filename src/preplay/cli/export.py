@@ -53,7 +53,7 @@ def export(
     from preplay import book as books
     from preplay import runs
     from preplay.errors import InputError
-    from preplay.files import write_text
+    from preplay.files import check_writable, write_bytes
 
     if order not in ("tree", "learn"):
         raise InputError(f"order '{order}'; expected tree or learn")
@@ -61,41 +61,40 @@ def export(
     if not any(wanted.values()):
         raise InputError("nothing to write; expected at least one of --" + ", --".join(wanted))
     kept = runs.load(run)
+    written: list[tuple[Path, bytes]] = []  # all is made before anything is written
     if efg is not None:
-        _write_efg(kept, efg, limit)
+        written.append((efg, _efg(kept, limit).encode()))
     if any(path for name, path in wanted.items() if name != "efg"):
         book = saved_book(kept, side)
         if json is not None:
-            books.save(book, json)
+            written.append((json, books.dumps(book).encode()))
         if any((polyglot, pgn, epd, csv)):
             if kept.identity["matchup"].get("kind") not in ("chess", "chess-clock"):
                 raise InputError(f"{run}: not a chess run; expected --json for other games")
             from preplay.chess.lines import csv_text, epd_text, learning_order
+            from preplay.chess.naming import scores
             from preplay.chess.pgn import pgn_lines, pgn_tree
             from preplay.chess.polyglot import polyglot_bytes
 
             if polyglot is not None:
-                from preplay.files import replacing
-
-                with replacing(polyglot) as temporary:
-                    temporary.write_bytes(polyglot_bytes(book))
+                written.append((polyglot, polyglot_bytes(book)))
             if pgn is not None:
-                from preplay.chess.naming import scores
-
-                tags = _headers(kept, book)
-                evals = scores(book, kept.identity["matchup"].get("value", {}).get("model", "rollouts"))
+                tags, evals = _headers(kept, book), scores(book)
                 if order == "tree":
-                    write_text(pgn, pgn_tree(book, evals=evals, headers=tags))
+                    text = pgn_tree(book, evals=evals, headers=tags)
                 else:
-                    write_text(pgn, pgn_lines(book, learning_order(book), evals=evals, headers=tags))
+                    text = pgn_lines(book, learning_order(book), evals=evals, headers=tags)
+                written.append((pgn, text.encode()))
             if epd is not None:
-                write_text(epd, epd_text(book))
+                written.append((epd, epd_text(book).encode()))
             if csv is not None:
-                write_text(csv, csv_text(book))
-    if not quiet:
-        for path in wanted.values():
-            if path is not None:
-                print(f"Written: {path}")
+                written.append((csv, csv_text(book).encode()))
+    for path, _ in written:
+        check_writable(path)
+    for path, data in written:
+        write_bytes(path, data)
+        if not quiet:
+            print(f"Written: {path}")
 
 
 def saved_book(run: Run, side: str | None = None) -> Book:
@@ -107,7 +106,11 @@ def saved_book(run: Run, side: str | None = None) -> Book:
 
     if run.command == "prepare":
         run.read("result.json")
-        return books.load(run.path("book.json"))
+        book = books.load(run.path("book.json"))
+        names = sides_of(run.identity["matchup"])
+        if side is not None and side_named(side, names) != book.side:
+            raise InputError(f"{run.directory}: holds a book for {names[book.side - 1]}, not for {side}")
+        return book
     if run.command == "equilibrium":
         names = sides_of(run.identity["matchup"])
         if side is None:
@@ -122,28 +125,28 @@ def saved_book(run: Run, side: str | None = None) -> Book:
 def _headers(run: Run, book: Book) -> Mapping[str, object]:
     """PGN headers that say who prepared against whom, with what."""
     from preplay.chess.naming import player_name
+    from preplay.report.words import clock, engine, timed
 
     matchup = run.identity["matchup"]
-    engine = next(iter(run.versions[k] for k in sorted(run.versions) if k.startswith("engine")), "engine")
     own, opponent = ("white", "black") if book.side == 1 else ("black", "white")
+    study, theirs = matchup.get(f"{own}_prep") or matchup.get("prep", {}), matchup.get(opponent, {})
+    against = player_name(theirs, engine(matchup, theirs))
     return {
-        own.capitalize(): f"Preparation ({player_name(matchup.get('prep', {}), engine)})",
-        opponent.capitalize(): player_name(matchup.get(opponent, {}), engine),
+        own.capitalize(): f"Preparation ({player_name(study, engine(matchup, study))})",
+        opponent.capitalize(): f"{against}, {clock(matchup, theirs)}" if timed(matchup) else against,
         "Matchup": run.name,
         "Engines": ", ".join(matchup.get("engines", ())),
         "PreplayVersion": run.versions["preplay"],
     }
 
 
-def _write_efg(run: Run, path: Path, limit: int) -> None:
+def _efg(run: Run, limit: int) -> str:
     from preplay import tree
     from preplay.equilibrium.explicit import efg_text, explicit_game
     from preplay.errors import InputError
-    from preplay.files import write_text
 
     if run.command != "equilibrium":
         raise InputError(f"{run.directory}: made by `preplay {run.command}`; G' needs an equilibrium run")
     costs = run.identity["costs"]
     grown = tree.load(run.path("tree.npz"))
-    game = explicit_game(grown, (costs[0], costs[1]), limit=limit)
-    write_text(path, efg_text(game, run.name))
+    return efg_text(explicit_game(grown, (costs[0], costs[1]), limit=limit), run.name)

@@ -14,12 +14,12 @@ from preplay.chess.analysis import EngineSpec, Limit
 from preplay.chess.analyst import Analyst
 from preplay.chess.discovery import find_engine
 from preplay.chess.habits import Habits, read_habits
-from preplay.chess.play import EnginePolicy, EngineValue, Search
+from preplay.chess.play import EnginePolicy, EngineValue, Search, scores
 from preplay.chess.pool import EnginePool
 from preplay.chess.rules import ChessGame, line_san
 from preplay.chess.store import AnalysisStore
 from preplay.errors import InputError
-from preplay.game import Side
+from preplay.game import Side, walk
 from preplay.matchup.model import Matchup
 from preplay.matchup.settings import Settings, validate
 from preplay.policy import Policy
@@ -159,6 +159,9 @@ def open_chess(
             counting=lambda: analyst.stats().searches,
             telling=lambda: _telling(analyst),
             notation=lambda history, move: line_san(game, history, move),
+            scoring=lambda side, lines: scores(
+                analyst, studies[side - 1], [walk(game, h) for h in lines]
+            ),
             versions={f"engine {k}": i.name for k, i in enumerate(dict.fromkeys(engines.values()), 1)},
         )
 

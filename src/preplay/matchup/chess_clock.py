@@ -15,11 +15,11 @@ from preplay.chess.analyst import Analyst
 from preplay.chess.clock import ClockedChess, EngineEffort, Guess
 from preplay.chess.discovery import find_engine
 from preplay.chess.habits import Habits
-from preplay.chess.play import EnginePolicy
+from preplay.chess.play import EnginePolicy, scores
 from preplay.chess.pool import EnginePool
 from preplay.chess.rules import ChessGame
 from preplay.chess.store import AnalysisStore
-from preplay.game import Side
+from preplay.game import Side, walk
 from preplay.games.clocked import AtTheBoard, FromMemory, ShareOfTheRest, geometric_levels
 from preplay.growth.stopping import Stop
 from preplay.matchup.chess import (
@@ -149,6 +149,9 @@ def open_chess_clock(
             counting=lambda: analyst.stats().searches,
             telling=lambda: f"{analyst.stats().searches:,} searches",
             notation=game.write,
+            scoring=lambda side, lines: scores(
+                analyst, studies[side - 1], [walk(game, line).inner for line in lines]
+            ),
             versions={f"engine {k}": i.name for k, i in enumerate(dict.fromkeys(engines.values()), 1)},
         )
 

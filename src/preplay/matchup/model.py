@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic
 
 from preplay.errors import InputError
@@ -13,6 +13,7 @@ from preplay.value import Evaluator
 
 if TYPE_CHECKING:
     from preplay.adaptive import AdaptiveRollouts
+    from preplay.book import Entry
     from preplay.growth import Stop
     from preplay.timeshare import Memory, TimeShare
 
@@ -55,6 +56,8 @@ class Matchup(Generic[S]):
     """What the engines have done so far, for the progress line."""
     notation: Callable[[Sequence[str], str | None], str] | None = None
     """Writes a history, or a move after it, as people read it."""
+    scoring: Callable[[Side, Sequence[Sequence[str]]], list[int]] | None = None
+    """What the engine of a side's preparation says of own histories, in centipawns for the side."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Engines and libraries that made the answers."""
 
@@ -79,6 +82,13 @@ class Matchup(Generic[S]):
                 f"no cost for side {self.sides[side - 1]}; give --cost or set it in the matchup"
             )
         return cost
+
+    def scored(self, side: Side, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """The entries of a side's book with what the preparation's engine says, where there is one."""
+        if self.scoring is None:
+            return tuple(entries)
+        scores = self.scoring(side, [entry.history for entry in entries])
+        return tuple(replace(e, score=score) for e, score in zip(entries, scores, strict=True))
 
     def write_line(self, history: Sequence[str]) -> str:
         """A history as people read it."""

@@ -1,0 +1,101 @@
+"""Books as files: what is written comes back, and what is damaged is refused in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from preplay.book import Book, Entry, draw, load, save
+from preplay.errors import InputError
+
+BOOK = Book(
+    side=2,
+    entries=(
+        Entry(("a",), {"x": 0.25, "y": 0.75}, 0.5, 0.1, 0.4, 0.8, 35),
+        Entry(("a", "x", "b"), {"z": 1.0}, 0.2, 0.05, 0.6, 0.5),
+    ),
+    baseline=0.4,
+    value=0.55,
+    cost=0.01,
+    upper=0.6,
+    unprepared=0.445,
+    provenance={"seed": 1},
+)
+
+
+def test_a_book_comes_back_as_it_was(tmp_path: Path) -> None:
+    save(BOOK, tmp_path / "b.json")
+    assert load(tmp_path / "b.json") == BOOK
+
+
+def test_a_book_of_an_earlier_version_has_no_scores(tmp_path: Path) -> None:
+    save(BOOK, tmp_path / "b.json")
+    data = json.loads((tmp_path / "b.json").read_text())
+    del data["unprepared"], data["entries"][0]["score"], data["entries"][1]["score"]
+    (tmp_path / "b.json").write_text(json.dumps(data))
+    book = load(tmp_path / "b.json")
+    assert book.entries[0].score is None
+    assert book.without == book.baseline
+
+
+def change(*place: Any, to: Any) -> Callable[[Any], None]:
+    def make(data: Any) -> None:
+        for key in place[:-1]:
+            data = data[key]
+        data[place[-1]] = to
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (change("entries", 0, "moves", to=["x"]), "entries.0.moves: input should be"),
+        (change("entries", 0, "moves", to={}), "entries.0.moves: empty"),
+        (change("entries", 0, "moves", to={"x": 1.5}), "entries.0.moves.x = 1.5; expected a number in"),
+        (change("entries", 0, "moves", "x", to="1"), "entries.0.moves.x: input should be"),
+        (change("entries", 1, "reach", to=None), "entries.1.reach: input should be"),
+        (change("entries", 1, "reach", to=-0.1), "entries.1.reach = -0.1"),
+        (change("entries", 1, "gain", to="high"), "entries.1.gain: input should be"),
+        (change("entries", 1, "gain", to=float("nan")), "entries.1.gain = nan; expected a finite number"),
+        (change("entries", 1, "probability", to=2), "entries.1.probability = 2"),
+        (change("entries", 0, "history", to=[1]), "entries.0.history.0: input should be"),
+        (change("entries", to=5), "entries: input should be"),
+        (change("side", to=3), "side: input should be 1 or 2"),
+        (change("side", to="white"), "side: input should be 1 or 2"),
+        (change("value", to=None), "value: input should be"),
+        (change("start", to=7), "start: input should be"),
+        (change("provenance", to=[]), "provenance: input should be"),
+        (change("format", to="other/1"), "not a book; expected"),
+    ],
+)
+def test_damaged_books(make: Callable[[Any], None], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    save(BOOK, path)
+    data = json.loads(path.read_text())
+    make(data)
+    path.write_text(json.dumps(data))
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "5", "{", '{"format": "preplay-book/1"}', "\x00"])
+def test_other_files(text: str, tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_text(text)
+    with pytest.raises(InputError):
+        load(tmp_path / "b.json")
+
+
+def test_drawn_books_earn_on_average_what_the_mixed_one_earns() -> None:
+    rng = np.random.default_rng(3)
+    values = [draw(BOOK, rng).value for _ in range(4000)]
+    assert set(np.round(values, 9)) == {0.445, 0.545, 0.595}
+    # By Hoeffding's inequality off by more with probability 2 exp(-2 * 4000 * (0.006 / 0.15)^2) < 1e-5.
+    assert np.mean(values) == pytest.approx(BOOK.value, abs=0.006)

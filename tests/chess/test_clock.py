@@ -19,7 +19,7 @@ from preplay.book import Book, Entry
 from preplay.chess.clock import ClockedChess, EngineEffort, thinking_times
 from preplay.chess.lines import csv_text
 from preplay.chess.lookup import book_lookup
-from preplay.chess.match import PlayedGame, pgn_of, play_match
+from preplay.chess.match import Pairing, PlayedGame, pgn_of, play_match
 from preplay.cli.prepare import as_data
 from preplay.errors import InputError
 from preplay.game import FINAL, walk
@@ -143,7 +143,7 @@ def test_the_same_again_without_a_search(store: Path, prepared: Prepared) -> Non
 
 @pytest.fixture(scope="module")
 def games(matchup: Matchup[Any], book: Book) -> list[PlayedGame]:
-    return play_match(matchup, [book], 24, "rules", 5, stop=Stop())
+    return play_match(matchup, [Pairing(book)], 24, "rules", 5, stop=Stop())
 
 
 def test_a_match_plays_the_book_in_no_time(
@@ -172,7 +172,7 @@ def test_saved_time_is_spent_at_the_board(
 ) -> None:
     """A prepared side that has played d moves from the book thinks as long as others d moves earlier."""
     assert isinstance(matchup.game, ClockedChess)
-    control = play_match(matchup, [book], 12, "rules", 5, control=True, stop=Stop())
+    control = play_match(matchup, [Pairing(book)], 12, "rules", 5, control=True, stop=Stop())
     assert all(game.depth == 0 for game in control)
     usual = max((thinking_times(matchup.game, game.moves)[0] for game in control), key=len)
     assert usual[-1] < usual[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ import chess.polyglot
 import pytest
 
 from commandline import preplay
+from preplay import book as books
 from preplay.chess.discovery import find_engine
 from preplay.errors import EngineError
 
@@ -37,18 +39,29 @@ def sets(*changes: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a prepare run, an equilibrium run and their store."""
+    """A directory with prepare runs, an equilibrium run and their store."""
     home = tmp_path_factory.mktemp("home")
     environment = os.environ | {"PREPLAY_STORE": str(home / "store.sqlite")}
     start = [sys.executable, "-c", "from preplay.cli import main; main()"]
     for words in (
         ("prepare", "chess", *sets(), "--side", "white", "--cost", "0.004", "--save", str(home / "run")),
         (
+            "prepare",
+            "chess",
+            *sets("value.model=threshold", 'start.moves=["e4"]', "black.randomness=20"),
+            "--side",
+            "white",
+            "--cost",
+            "0.004",
+            "--save",
+            str(home / "late"),
+        ),
+        (
             "equilibrium",
             "chess",
             *sets(),
             "--cost",
-            "0.05",
+            "0.01",
             "--save",
             str(home / "both"),
             "--gap",
@@ -107,9 +120,50 @@ def test_match_agrees_with_the_promise_and_resumes(
     assert len((tmp_path / "m" / "games.jsonl").read_text().splitlines()) == 120
     _, fresh, _ = preplay(capsys, "match", home / "run", "--games", 120, "--json", "--workers", 1)
     assert json.loads(fresh) == whole  # no matter how it was cut, or how many engines played
-    code, out, _ = preplay(capsys, "match", home / "run", "--games", 12, "--control")
+    pgn = tmp_path / "all.pgn"
+    code, out, _ = preplay(capsys, "match", home / "run", "--games", 12, "--control", "--pgn", pgn)
     assert code == 0
     assert "without the book" in out
+    assert pgn.read_text().count('[White "Prepared"]') == 12
+    assert pgn.read_text().count('[White "Unprepared"]') == 12
+
+
+@pytest.mark.parametrize("side", ["white", "black"])
+def test_a_match_of_an_equilibrium_plays_both_books(
+    side: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = preplay(capsys, "match", home / "both", "--side", side, "--games", 300, "--json")
+    assert code == 0
+    data = json.loads(out)
+    result = json.loads((home / "both" / "result.json").read_text())
+    assert data["opponent"] == "prepared"
+    assert data["promised"] == pytest.approx(
+        result["utility"] if side == "white" else 1 - result["utility"]
+    )
+    assert data["p_value"] > 1e-4  # fails with that probability if the promise is true
+
+
+def test_scores_are_the_engines_and_gains_add_up(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = books.load(home / "run" / "book.json")
+    for entry in plain.entries:  # with linear values, prep and value are one search
+        assert entry.score is not None
+        assert entry.value == pytest.approx(min(1.0, max(0.0, (entry.score / 400 + 1) / 2)))
+    for run, side in (("run", None), ("late", None), ("both", "white"), ("both", "black")):
+        choice = () if side is None else ("--side", side)
+        path = tmp_path / "lines.csv"
+        words = ("export", home / run, *choice, "--csv", path, "--pgn", tmp_path / "x.pgn")
+        assert preplay(capsys, *words)[0] == 0
+        name = "book" if side is None else f"book-{1 if side == 'white' else 2}"
+        book = books.load(home / run / f"{name}.json")
+        rows = list(csv.DictReader(path.read_text().splitlines()))
+        assert len(rows) == book.size > 0
+        assert float(rows[-1]["cumulative_value"]) == pytest.approx(book.value)
+        gains = sum(entry.gain * entry.probability for entry in book.entries)
+        assert book.without + gains == pytest.approx(book.value, abs=1e-6)
+        assert f'[Baseline "{book.without:.6g}"]' in (tmp_path / "x.pgn").read_text()
+        assert (tmp_path / "x.pgn").read_text().count("[%eval") > 0 or book.size == 1
 
 
 def test_games_played_out_are_legal_and_checked(
@@ -178,6 +232,12 @@ def test_the_store_tells_what_it_holds(
         (("export", "BOTH", "--pgn", "x.pgn"), "give --side white or black"),
         (("export", "RUN", "--efg", "x.efg"), "needs an equilibrium run"),
         (("match", "RUN", "--adjudication", "judge"), "adjudication 'judge'"),
+        (("match", "RUN", "--side", "black"), "holds a book for white, not for black"),
+        (("match", "RUN", "--side", "both"), "holds a book for white, not for both"),
+        (("match", "RUN", "--cost", "0.1"), "which has its cost"),
+        (("match", "RUN", "--set", 'start.moves=["e4"]'), "a book from the usual position"),
+        (("match", "RUN", "--pgn", "."), "is a directory"),
+        (("export", "RUN", "--side", "black", "--pgn", "x.pgn"), "holds a book for white"),
         (("match", "synthetic"), "not chess"),
         (("draw", "RUN", "--side", "white"), "expected an equilibrium run"),
         (("check", "RUN", "missing.pgn"), "missing.pgn"),

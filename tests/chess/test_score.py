@@ -15,7 +15,6 @@ from preplay.chess.score import (
     elo,
     elo_difference,
     expected_score,
-    mean_utility,
     most_likely,
     normal_cdf,
     normal_quantile,
@@ -211,7 +210,7 @@ def test_any_utilities() -> None:
     test = agreement(0.6, [0.25, 0.61, 0.8, 0.7] * 20)
     assert test.played.mean == pytest.approx(0.59)
     assert test.agrees
-    assert mean_utility({0.3: 4}).mean == pytest.approx(0.3)
+    assert score({0.3: 4}).mean == pytest.approx(0.3)
 
 
 def test_bad_input() -> None:
@@ -229,3 +228,18 @@ def test_bad_input() -> None:
         agreement(2, [1.0])
     with pytest.raises(InputError, match=r"score 1\.2"):
         elo(1.2)
+
+
+def test_utilities_are_results_too() -> None:
+    tally = Tally(7, 5, 3)
+    same = {1.0: 7, 0.5: 5, 0.0: 3}
+    assert superiority(same) == superiority(tally)
+    assert elo_difference(same) == elo_difference(tally)
+    assert sprt(same, 0.0, 100.0) == sprt(tally, 0.0, 100.0)
+    # A mean of 0.8 is worth its Elo whatever it is made of.
+    steady = {0.75: 20, 0.85: 20}
+    assert elo_difference(steady).mean == pytest.approx(elo(0.8))
+    assert elo(0.7) < elo_difference(steady).low
+    assert superiority(steady) > 0.999
+    assert superiority({0.44: 5}) < 0.5
+    assert sprt(steady, 0.0, 200.0).decision == "elo1"

@@ -1,7 +1,7 @@
-"""Playing a book for real: prepared against unprepared, game by game, on all engines at once.
+"""Playing a book for real: prepared against unprepared, or two books of an equilibrium, game by game.
 
 Every game is a small routine that asks for one decision at a time; many are under way together, and
-their searches keep the engines busy. A game's dice depend on the seed and its number alone, so results
+their searches keep all engines busy. A game's dice depend on the seed and its number alone, so results
 do not depend on timing, and an interrupted match goes on where it was.
 """
 
@@ -27,6 +27,7 @@ from preplay.games.clocked import RESIGN, ClockedState, untimed
 from preplay.growth import Stop
 from preplay.matchup import Matchup
 from preplay.randomness import generator
+from preplay.tree import Tree
 from preplay.value import Value
 
 Adjudication = Literal["model", "rules"]
@@ -34,6 +35,16 @@ Adjudication = Literal["model", "rules"]
 
 AT_ONCE = 48
 """Games under way together."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A book that is played, and what it meets: base play, or the opponent's book of an equilibrium."""
+
+    book: Book
+    against: Book | None = None
+    tree: Tree | None = None
+    """Where the opponent is prepared too: what was grown. Its leaves end games that the model scores."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,7 @@ class _Question:
 
 def play_games(
     matchup: Matchup[Any],
-    books: Sequence[Book],
+    pairings: Sequence[Pairing],
     numbers: Iterable[int],
     adjudication: Adjudication,
     seed: int,
@@ -74,7 +85,7 @@ def play_games(
 ) -> Iterator[PlayedGame]:
     """Play the games with these numbers; they come in the order in which they end.
 
-    Game number n uses book n modulo the number of books: both colours in turn when both are prepared.
+    Game number n is played by pairing n modulo their number: both colours in turn when both prepare.
     """
     if not isinstance(matchup.game, (ChessGame, ClockedChess)):
         raise InputError(f"matchup '{matchup.name}' is not chess; matches are played in chess only")
@@ -89,8 +100,8 @@ def play_games(
         number = next(waiting, None)
         if number is None:
             return False
-        book = books[number % len(books)]
-        game = _game(matchup, book, number, adjudication, seed, control)
+        pairing = pairings[number % len(pairings)]
+        game = _game(matchup, pairing, number, adjudication, seed, control)
         _ask(matchup, running, game, next(game))
         return True
 
@@ -131,39 +142,68 @@ def _answer(matchup: Matchup[Any], question: _Question) -> Distribution | Value:
 
 def _game(
     matchup: Matchup[Any],
-    book: Book,
+    pairing: Pairing,
     number: int,
     adjudication: Adjudication,
     seed: int,
     control: bool,
 ) -> Generator[_Question, Any, PlayedGame]:
-    """One game: the prepared side plays its book, then base; the opponent plays base."""
-    game = matchup.game
+    """One game: the prepared side plays its book, then base; so does the opponent if he has one."""
+    game, side = matchup.game, pairing.book.side
     rng = generator(seed, (str(number), "control" if control else "book"))
-    pure = draw(book, rng) if book.mixed else book
-    entries = {} if control else {entry.history: entry.moves for entry in pure.entries}
-    state = game.root()
-    inside, depth = True, 0
+    entries = {side: {} if control else _pure(pairing.book, rng)}
+    entries[other(side)] = {} if pairing.against is None else _pure(pairing.against, rng)
+    state, place, depth = game.root(), 0, 0
     while game.player(state) != FINAL:
-        if game.player(state) == book.side:
-            history = game.history(state)
-            inside = inside and history in entries
-            if inside:
-                distribution = entries[history]
-                depth += 1
-            elif adjudication == "model":
-                value: Value = yield _Question("value", book.side, state)
-                score = value.for_player(book.side).mean
-                return PlayedGame(number, book.side, not control, history, score, depth, "model")
-            else:
-                distribution = yield _Question("move", book.side, state)
-        else:
-            distribution = yield _Question("move", other(book.side), state)
-        state = game.next(state, _pick(distribution, rng))
+        history = game.history(state)
+        player: Side = side if game.player(state) == side else other(side)
+        distribution = entries[player].get(history)
+        if distribution is None:
+            entries[player] = {}  # whoever has left a book does not come back
+        if adjudication == "model" and _over(pairing, player, distribution is not None, place):
+            score = yield from _score(side, state, pairing.tree, place)
+            return PlayedGame(number, side, not control, history, score, depth, "model")
+        if distribution is None:
+            distribution = yield _Question("move", player, state)
+        elif player == side:
+            depth += 1
+        action = _pick(distribution, rng)
+        place = _below(pairing.tree, place, action)
+        state = game.next(state, action)
     utility = game.utility(state)
-    score = utility if book.side == 1 else 1.0 - utility
+    score = utility if side == 1 else 1.0 - utility
     reason = _ending(game, state)
-    return PlayedGame(number, book.side, not control, game.history(state), score, depth, reason)
+    return PlayedGame(number, side, not control, game.history(state), score, depth, reason)
+
+
+def _pure(book: Book, rng: np.random.Generator) -> dict[tuple[str, ...], Distribution]:
+    """What a game's pure book plays: the book itself, or one drawn from a mixed one."""
+    pure = draw(book, rng) if book.mixed else book
+    return {entry.history: entry.moves for entry in pure.entries}
+
+
+def _over(pairing: Pairing, player: Side, inside: bool, place: int) -> bool:
+    """Whether the model scores the game here: the book has ended, or what was grown for both has."""
+    if pairing.tree is None:
+        return player == pairing.book.side and not inside
+    return place < 0 or bool(pairing.tree.leaves[place])
+
+
+def _score(
+    side: Side, state: ChessState | State, tree: Tree | None, place: int
+) -> Generator[_Question, Value, float]:
+    """The side's utility by the value model; where a tree was grown, the value that it has there."""
+    if tree is not None and place >= 0:
+        return float(tree.value[place] if side == 1 else 1.0 - tree.value[place])
+    value = yield _Question("value", side, state)
+    return value.for_player(side).mean
+
+
+def _below(tree: Tree | None, place: int, action: str) -> int:
+    """Where an action leads in the tree; -1 outside it."""
+    if tree is None or place < 0:
+        return -1
+    return next((c for c in tree.children(place) if tree.names[tree.action[c]] == action), -1)
 
 
 def _pick(distribution: Distribution, rng: np.random.Generator) -> str:
@@ -174,6 +214,7 @@ def _pick(distribution: Distribution, rng: np.random.Generator) -> str:
     return names[min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(names) - 1)]
 
 
+UNPREPARED = "Unprepared"
 RESIGNATION, FLAG = "resignation", "time forfeit"
 
 
@@ -204,6 +245,7 @@ def pgn_of(played: PlayedGame, matchup: Matchup[Any], names: tuple[str, str]) ->
     if root.fen() != chess.STARTING_FEN:
         game.setup(root)
     prepared, opponent = names
+    prepared = prepared if played.prepared else UNPREPARED
     white, black = (prepared, opponent) if played.side == 1 else (opponent, prepared)
     white_score = played.score if played.side == 1 else 1.0 - played.score
     result = {1.0: "1-0", 0.0: "0-1", 0.5: "1/2-1/2"}.get(white_score, "*")
@@ -253,7 +295,7 @@ def keep_game(path: Path, game: PlayedGame) -> None:
 
 def play_match(
     matchup: Matchup[Any],
-    books: Sequence[Book],
+    pairings: Sequence[Pairing],
     games: int,
     adjudication: Adjudication,
     seed: int,
@@ -263,15 +305,30 @@ def play_match(
     stop: Stop,
     tell: Callable[[Sequence[PlayedGame]], bool] | None = None,
 ) -> list[PlayedGame]:
-    """All games of a match, those in the file `kept` included; `tell` may end it early by True."""
-    wanted = range(games)
+    """The games of a match in the order of their numbers, those in the file `kept` included.
+
+    Games end in any order, short ones first. What counts is always the first n of them: `tell` sees these
+    one by one and may end the match by True, and a match that is stopped counts no game before a missing
+    one. So neither favours short games. The others stay in `kept` for the next time.
+    """
     known = read_games(kept) if kept is not None else []
-    done = {g.number: g for g in known if g.prepared != control and g.number in wanted}
-    rest = [number for number in wanted if number not in done]
-    for game in play_games(matchup, books, rest, adjudication, seed, control=control, stop=stop):
+    done = {g.number: g for g in known if g.prepared != control and g.number < games}
+    counted: list[PlayedGame] = []
+
+    def ended() -> bool:
+        while len(counted) in done:
+            counted.append(done[len(counted)])
+            if tell is not None and tell(counted):
+                return True
+        return len(counted) == games
+
+    if ended():
+        return counted
+    rest = [number for number in range(games) if number not in done]
+    for game in play_games(matchup, pairings, rest, adjudication, seed, control=control, stop=stop):
         done[game.number] = game
         if kept is not None:
             keep_game(kept, game)
-        if tell is not None and tell(list(done.values())):
+        if ended():
             break
-    return [done[number] for number in sorted(done)]
+    return counted

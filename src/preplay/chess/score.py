@@ -7,6 +7,7 @@ utilities in [0, 1].
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -53,6 +54,10 @@ class Tally:
         return {0.0: self.losses, 0.5: self.draws, 1.0: self.wins}
 
 
+Results = Tally | Mapping[float, int]
+"""Games by their result, or by their utility: how often each was seen."""
+
+
 @dataclass(frozen=True)
 class Sprt:
     """A sequential probability ratio test after some games."""
@@ -92,17 +97,13 @@ class Agreement:
         return self.p_value >= 1 - LEVEL
 
 
-def score(tally: Tally, level: float = LEVEL) -> Interval:
+def score(results: Results, level: float = LEVEL) -> Interval:
     """The mean utility of a game, with Wilson's interval for the observed spread of results.
 
     The interval has every mean that the games do not reject by `agreement`'s test, so it stays in
     [0, 1] and does not collapse when all games end alike.
     """
-    return mean_utility(tally.counts, level)
-
-
-def mean_utility(counts: Mapping[float, int], level: float = LEVEL) -> Interval:
-    """The mean of utilities in [0, 1], given how often each was seen."""
+    counts = _counts(results)
     n, mean = _games(counts), _mean(counts)
     variance = sum(c * (u - mean) ** 2 for u, c in counts.items()) / n
     reject = normal_quantile((1 + level) / 2)
@@ -133,28 +134,28 @@ def expected_score(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def elo_difference(tally: Tally, level: float = LEVEL) -> Interval:
+def elo_difference(results: Results, level: float = LEVEL) -> Interval:
     """The Elo difference of the score; its error by the delta method, its interval from the score's."""
-    points = score(tally, level)
+    points = score(results, level)
     slope = points.mean * (1 - points.mean) * math.log(10) / 400
     error = points.error / slope if slope > 0 else math.inf
     return Interval(elo(points.mean), error, elo(points.low), elo(points.high))
 
 
-def superiority(tally: Tally) -> float:
+def superiority(results: Results) -> float:
     """Likelihood of superiority: how surely the side with these results is the stronger one.
 
-    Draws say nothing about it; wins minus losses is compared with its spread among equals.
+    The score is compared with its spread among equals. Of wins, draws and losses that leaves
+    (wins - losses) / sqrt(wins + losses): draws say nothing about it.
     """
-    decisive = tally.wins + tally.losses
-    return normal_cdf((tally.wins - tally.losses) / math.sqrt(decisive)) if decisive else 0.5
+    return normal_cdf(_z(_counts(results), 0.5))
 
 
-def sprt(tally: Tally, elo0: float, elo1: float, alpha: float = 0.05, beta: float = 0.05) -> Sprt:
+def sprt(results: Results, elo0: float, elo1: float, alpha: float = 0.05, beta: float = 0.05) -> Sprt:
     """Wald's test of `elo0` against `elo1`, the draw rate being whatever fits best under each.
 
-    The generalized log-likelihood ratio of the three results: under either hypothesis the most likely
-    probabilities of win, draw and loss whose expected score is the hypothesis' one.
+    The generalized log-likelihood ratio of the results: under either hypothesis the most likely
+    probabilities of win, draw and loss (or of the utilities seen) whose mean is the hypothesis' score.
     """
     if not elo0 < elo1:
         raise InputError(f"SPRT from elo0 {elo0} to elo1 {elo1}; expected elo0 < elo1")
@@ -164,8 +165,8 @@ def sprt(tally: Tally, elo0: float, elo1: float, alpha: float = 0.05, beta: floa
         )
     lower, upper = math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
     llr = 0.0
-    if tally.games:
-        counts = tally.counts
+    counts = _counts(results)
+    if sum(counts.values()):
         zero, one = (most_likely(counts, expected_score(e)) for e in (elo0, elo1))
         llr = sum(c * math.log(one[u] / zero[u]) for u, c in counts.items() if c)
     decision: Literal["elo0", "elo1", "go on"] = "go on"
@@ -185,10 +186,8 @@ def agreement(promised: float, played: Sequence[float], radius: float = 0.0) -> 
     """
     if not 0.0 <= promised <= 1.0:
         raise InputError(f"promised utility {promised}; expected a number in [0, 1]")
-    counts: dict[float, int] = {}
-    for utility in played:
-        counts[utility] = counts.get(utility, 0) + 1
-    interval = mean_utility(counts)
+    counts = Counter(played)
+    interval = score(counts)
     nearest = min(max(interval.mean, promised - radius), promised + radius)
     z = _z(counts, min(1.0, max(0.0, nearest)))
     p_value = math.erfc(abs(z) / math.sqrt(2))
@@ -255,6 +254,10 @@ def _z(counts: Mapping[float, int], promised: float) -> float:
         return 0.0
     variance = sum(p * (u - promised) ** 2 for u, p in most_likely(counts, promised).items())
     return difference / math.sqrt(variance / n) if variance > 0 else math.copysign(math.inf, difference)
+
+
+def _counts(results: Results) -> Mapping[float, int]:
+    return results.counts if isinstance(results, Tally) else results
 
 
 def _games(counts: Mapping[float, int]) -> int:

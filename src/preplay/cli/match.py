@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ from preplay.cli import options, show
 
 if TYPE_CHECKING:
     from preplay.book import Book
-    from preplay.chess.match import Adjudication, PlayedGame
+    from preplay.chess.match import Adjudication, Pairing, PlayedGame
     from preplay.matchup import Matchup
 
 
@@ -26,8 +27,13 @@ def match(
     ],
     games: Annotated[int, typer.Option("--games", min=1, help="How many games.")] = 400,
     side: Annotated[
-        str, typer.Option("--side", help="Who is prepared: white, black or both (with a matchup).")
-    ] = "white",
+        str | None,
+        typer.Option(
+            "--side",
+            help="Whose book: white, black or both; default: the run's, or white.",
+            show_default=False,
+        ),
+    ] = None,
     adjudication: Annotated[
         str | None,
         typer.Option(
@@ -55,13 +61,15 @@ def match(
 ) -> None:
     """Play prepared against unprepared and compare the result with what was promised.
 
+    In a match of an equilibrium run both sides are prepared: each plays its own mixed book.
+
     Example: preplay match runs/white --games 400 --adjudication rules --pgn games.pgn
     """
     from preplay import runs
     from preplay.chess import score as scores
     from preplay.chess.match import pgn_of, play_match
     from preplay.errors import InputError
-    from preplay.files import write_text
+    from preplay.files import check_writable, write_text
     from preplay.growth import on_interrupt
     from preplay.matchup.opening import from_config
 
@@ -69,6 +77,10 @@ def match(
         raise InputError(f"adjudication '{adjudication}'; expected model or rules")
     if sprt is not None:
         scores.sprt(scores.Tally(0, 0, 0), *sprt)
+    if pgn is not None:
+        check_writable(pgn)
+    if cost is not None and Path(config).is_dir():
+        raise InputError(f"--cost {cost:g} with a run, which has its cost; expected a matchup")
     name, settings = _settings(config, changes or ())
     if not str(settings.get("kind")).startswith("chess"):
         raise InputError(f"matchup '{name}' is not chess; matches are played in chess only")
@@ -77,7 +89,7 @@ def match(
         mode: Adjudication = (
             "rules" if adjudication == "rules" or (clocked and not adjudication) else "model"
         )
-        books = _books(config, matchup, side, cost, stop)
+        pairings = _pairings(config, matchup, side, cost, stop)
         run = None
         if save is not None:
             identity = {
@@ -85,7 +97,7 @@ def match(
                 "adjudication": mode,
                 "seed": seed,
                 "control": control,
-                "books": [_digest(book) for book in books],
+                "books": [_digest(b) for p in pairings for b in (p.book, p.against) if b is not None],
             }
             run = runs.start(save, "match", matchup.name, identity, matchup.versions)
         kept = run.path("games.jsonl") if run is not None else None
@@ -95,11 +107,11 @@ def match(
                 now = sum(g.score for g in played) / len(played)
                 line = f"\r{len(played)}/{games} games  score {now:.4f}  {matchup.searches():,} searches"
                 print(line.ljust(70), end="", file=sys.stderr, flush=True)
-            return sprt is not None and scores.sprt(tally(played), *sprt).decision != "go on"
+            return sprt is not None and scores.sprt(counts(played), *sprt).decision != "go on"
 
         played = play_match(
             matchup,
-            books,
+            pairings,
             games,
             mode,
             seed,
@@ -108,7 +120,7 @@ def match(
             tell=tell,
         )
         without = (
-            play_match(matchup, books, games, mode, seed, control=True, kept=kept, stop=stop)
+            play_match(matchup, pairings, len(played), mode, seed, control=True, kept=kept, stop=stop)
             if control and not stop.asked
             else []
         )
@@ -117,11 +129,11 @@ def match(
         if not played:
             raise typer.Exit(130)
         names = ("Prepared", "Opponent")
-        text = "".join(pgn_of(game, matchup, names) for game in played)
+        text = "".join(pgn_of(game, matchup, names) for game in (*played, *without))
         for path in (pgn, run.path("games.pgn") if run is not None else None):
             if path is not None:
                 write_text(path, text)
-        data = as_data(matchup, books, played, without, mode, sprt)
+        data = as_data(matchup, pairings, played, without, mode, sprt)
         if run is not None:
             run.write("result.json", data)
         if as_json:
@@ -154,20 +166,35 @@ def _settings(config: str, changes: Sequence[str]) -> tuple[str, dict[str, Any]]
     return run.name, override(settings, changes)
 
 
-def _books(config: str, matchup: Matchup[Any], side: str, cost: float | None, stop: Any) -> list[Book]:
+def _pairings(
+    config: str, matchup: Matchup[Any], side: str | None, cost: float | None, stop: Any
+) -> list[Pairing]:
     """The books to play: those of a run, or newly prepared ones."""
     from preplay import book as books
+    from preplay import tree
+    from preplay.chess.match import Pairing
+    from preplay.errors import InputError
     from preplay.prepare import book_of, prepare
 
     directory = Path(config)
-    if directory.is_dir():
-        files = [directory / "book.json"]
-        if not files[0].exists():
-            who = ["1", "2"] if side == "both" else [str(matchup.side(side))]
-            files = [directory / f"book-{number}.json" for number in who]
-        return [books.load(file) for file in files]
-    sides = [matchup.side("1"), matchup.side("2")] if side == "both" else [matchup.side(side)]
-    return [book_of(matchup, prepare(matchup, who, cost, stop=stop)) for who in sides]
+    who = [matchup.side(name) for name in (("1", "2") if side == "both" else (side or "1",))]
+    if not directory.is_dir():
+        return [Pairing(book_of(matchup, prepare(matchup, one, cost, stop=stop))) for one in who]
+    if (directory / "book.json").exists():
+        book = books.load(directory / "book.json")
+        if side is not None and who != [book.side]:
+            raise InputError(f"{config}: holds a book for {matchup.label(book.side)}, not for {side}")
+        pairings = [Pairing(book)]
+    else:
+        both = [books.load(directory / f"book-{number}.json") for number in (1, 2)]
+        grown = tree.load(directory / "tree.npz")
+        pairings = [Pairing(both[one - 1], both[2 - one], grown) for one in who]
+    start, chess960 = (getattr(matchup.game, name) for name in ("start_fen", "chess960"))
+    for pairing in pairings:
+        if (pairing.book.start, pairing.book.chess960) != (start, chess960):
+            here, there = start or "the usual position", pairing.book.start or "the usual position"
+            raise InputError(f"{config}: a book from {there}; the match starts from {here}")
+    return pairings
 
 
 def _digest(book: Book) -> str:
@@ -179,18 +206,14 @@ def _digest(book: Book) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def tally(played: Sequence[PlayedGame]) -> Any:
-    """Wins, draws and losses of the prepared side; model scores count as what they are nearest to."""
-    from preplay.chess.score import Tally
-
-    wins = sum(game.score > 0.75 for game in played)
-    losses = sum(game.score < 0.25 for game in played)
-    return Tally(wins, len(played) - wins - losses, losses)
+def counts(played: Sequence[PlayedGame]) -> Counter[float]:
+    """The games by what the prepared side got."""
+    return Counter(game.score for game in played)
 
 
 def as_data(
     matchup: Matchup[Any],
-    books: Sequence[Book],
+    pairings: Sequence[Pairing],
     played: Sequence[PlayedGame],
     without: Sequence[PlayedGame],
     adjudication: str,
@@ -199,20 +222,22 @@ def as_data(
     """What a match says, as JSON data."""
     from preplay.chess import score as scores
 
-    results = tally(played)
-    utilities = [game.score for game in played]
+    results = counts(played)
+    plain = set(results) <= {0.0, 0.5, 1.0}  # else the model's values: there are no wins to count
+    books = [pairing.book for pairing in pairings]
     promised = sum(books[g.number % len(books)].value for g in played) / len(played)
     error = sum(books[g.number % len(books)].error for g in played) / len(played)
-    agreement = scores.agreement(promised, utilities, error)
+    agreement = scores.agreement(promised, [game.score for game in played], error)
     elo = scores.elo_difference(results)
     data: dict[str, Any] = {
         "matchup": matchup.name,
         "adjudication": adjudication,
         "sides": [matchup.label(book.side) for book in books],
         "games": len(played),
-        "wins": results.wins,
-        "draws": results.draws,
-        "losses": results.losses,
+        "opponent": "prepared" if pairings[0].against is not None else "unprepared",
+        "wins": results[1.0] if plain else None,
+        "draws": results[0.5] if plain else None,
+        "losses": results[0.0] if plain else None,
         "score": _interval(agreement.played),
         "elo": _interval(elo),
         "superiority": scores.superiority(results),
@@ -263,9 +288,12 @@ def _interval(interval: Any) -> dict[str, float | None]:
 def print_match(data: dict[str, Any]) -> None:
     """A readable account of a match."""
     score, elo = data["score"], data["elo"]
-    print(f"{data['games']} games, {data['matchup']}, prepared: {', '.join(map(str, data['sides']))}")
+    prepared = "both" if data["opponent"] == "prepared" else " and ".join(map(str, data["sides"]))
+    of = f", score of {' and '.join(map(str, data['sides']))}" if prepared == "both" else ""
+    print(f"{data['games']} games, {data['matchup']}, prepared: {prepared}{of}")
     print(f"  scored by            {data['adjudication']}")
-    print(f"  won/drawn/lost       {data['wins']} / {data['draws']} / {data['losses']}")
+    if data["wins"] is not None:
+        print(f"  won/drawn/lost       {data['wins']} / {data['draws']} / {data['losses']}")
     print(
         f"  score                {score['mean']:.4f}  (95 %: {score['low']:.4f} to {score['high']:.4f})"
     )

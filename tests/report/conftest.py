@@ -41,6 +41,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prepare(folder / "other", "synthetic", "--side", "1", "--cost", "0.0005")
     prepare(folder / "empty", "synthetic", "--side", "2", "--cost", "0.9")
     pageruns.save_equilibrium(folder / "mixed", pageruns.chess_tree(60, seed=3, both=True), 3e-3)
+    pageruns.contest(folder / "several", "synthetic", "--cost", "0.01")
     pageruns.save_sweep(folder / "sweep", key="prep.nodes")
     pageruns.save_sweep(folder / "words", key="value.model", settings=("linear", "wdl"))
     pageruns.save_sweep(folder / "figure", "figure1")

@@ -282,5 +282,14 @@ def prepare(directory: Path, game: Path | str, *options: str) -> dict[str, Any]:
     return as_json(gather(directory))
 
 
+def contest(directory: Path, game: Path | str, *options: str) -> None:
+    """A real run of `preplay equilibrium` by the command line."""
+    done = CliRunner().invoke(
+        app, ["equilibrium", str(game), "--save", str(directory), "--quiet", *options],
+        catch_exceptions=False,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+
+
 def as_json(data: Any) -> Any:
     return json.loads(json.dumps(data, allow_nan=False))

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import chess
+import numpy as np
 import pageruns
 import pytest
 from browser import END, ENTER, HOME, RIGHT, Browser, current
 from pageruns import HOSTILE, hostile_run
 
+from preplay import tree as trees
 from preplay.report.gather import gather
 from preplay.report.page import write_report
 
 KINDS = (
-    "chess", "black", "special", "shuffled", "clocked", "other", "empty", "mixed", "sweep", "words",
-    "figure",
+    "chess", "black", "special", "shuffled", "clocked", "other", "empty", "mixed", "several", "sweep",
+    "words", "figure",
 )  # fmt: skip
 LONG = ("long", "long-mixed", "long-sweep", "long-moves")
 
@@ -156,6 +159,39 @@ def test_equilibrium_page(browser: Browser, place: Path) -> None:
     rows = [row for row in data["trace"] if row[2] > 0]
     assert f"{rows[-1][0]:,} iteration" in browser.text("#panel-gap .tip")
     assert browser.console() == []
+
+
+def test_a_mixed_book_tells_all_its_moves(browser: Browser, place: Path) -> None:
+    tree = trees.load(place / "several" / "tree.npz")
+    moves = sorted(tree.children(0), key=lambda c: -tree.prep[c])
+    assert len(moves) == 3
+    named = [tree.names[tree.action[c]] for c in moves]
+    shares = [f"{100 * tree.prep[c]:.{0 if tree.prep[c] >= 0.1 else 1}f}%" for c in moves]
+    first, second, third = (f"{name}\u00a0({share})" for name, share in zip(named, shares, strict=True))
+    browser.open(place / "several.html")
+    told = f"In Player 1’s book 100% of the time, to play {first}, {second} or {third}."
+    assert browser.text(".held") == told
+    assert [pill.text for pill in browser.all(".reply .pill")] == [f"book {share}" for share in shares]
+    browser.find("#tab-book").click()
+    assert browser.text("td.plays") == f"{first}, {second}, {third}"
+    assert browser.console() == []
+
+
+def test_a_mixed_book_with_one_move_tells_it_alone(browser: Browser, tmp_path: Path) -> None:
+    tree = pageruns.chess_tree(20, seed=3, both=True)
+    for k in np.flatnonzero(~tree.leaves):
+        at = tree.children(int(k))
+        tree.prep[at] = np.arange(len(at)) == np.argmax(tree.prep[at])
+    result = pageruns.save_equilibrium(tmp_path / "run", tree, 1e-3)
+    assert [] in [row["history"] for row in result["sides"]["1"]["book"]]
+    write_report(tmp_path / "run", tmp_path / "page.html")
+    (best,) = (c for c in tree.children(0) if tree.prep[c] == 1.0)
+    san = chess.Board().san(chess.Move.from_uci(tree.names[tree.action[best]]))
+    browser.open(tmp_path / "page.html")
+    assert browser.text(".held").endswith(f"% of the time, to play 1. {san}.")
+    assert [pill.text for pill in browser.all(".reply .pill")] == ["book"]
+    browser.find("#tab-book").click()
+    assert san in [cell.text for cell in browser.all("td.plays")]
 
 
 def test_curves_tell_their_values(browser: Browser, place: Path) -> None:

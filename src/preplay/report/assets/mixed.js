@@ -9,13 +9,11 @@ function makeMixed(data) {
     side: '1',
     own: (k) => view.player[k] === view.side,
     held: (k) => (x[k] ?? 0),
-    // The book's own move out of a position: what was studied.
-    studied(k) {
-      let best = -1;
-      for (const c of tree.children(k)) if ((prep[c - 1] ?? 0) > (best < 0 ? 0 : prep[best - 1])) best = c;
-      return best;
-    },
-    mine: (k) => k > 0 && view.own(tree.parent[k]) && view.held(tree.parent[k]) > 0 && (prep[k - 1] ?? 0) > 0.5,
+    // How often the book plays the move into a position.
+    study: (k) => (prep[k - 1] ?? 0),
+    // The book's own moves out of a position, the most probable first.
+    studied: (k) => tree.children(k).filter((c) => view.study(c) > 0).sort((a, b) => view.study(b) - view.study(a)),
+    mine: (k) => k > 0 && view.own(tree.parent[k]) && view.held(tree.parent[k]) > 0 && view.study(k) > 0.5,
     dim: (k) => tree.reach[k] < 1e-9,
     ending: (k) => (tree.leaf(k) ? (tree.player[k] === 'f' ? 'game over' : 'books end') : ''),
     main(k) {
@@ -27,6 +25,14 @@ function makeMixed(data) {
   };
   return view;
 }
+
+// The book's moves out of a position, each with its share where there are several.
+function studiedMoves(view, k, write, or = ', ') {
+  const studied = view.studied(k);
+  return studied.map((c, j) => [j === 0 ? '' : j === studied.length - 1 ? or : ', ', write(c), studied.length > 1 ? `\u00a0(${studyShare(view, c)})` : '']);
+}
+
+const studyShare = (view, c) => percent(view.study(c), view.study(c) < 0.1 ? 1 : 0);
 
 function mixedCard(app, k) {
   const { view, data, numbers } = app;
@@ -40,15 +46,14 @@ function mixedCard(app, k) {
   }
   if (view.player[k] === 'c') return [h('p', { class: 'label' }, 'Chance decides'), moveRows(app, byShare(view, k), () => '', 'theirs'), factList([met, worth])];
   const held = view.held(k);
-  const best = view.studied(k);
-  const moves = byShare(view, k);
+  const studied = view.studied(k);
   return [
     h('p', { class: 'label' }, view.own(k) ? `${me} to move` : `${mover} answers`),
     h('p', { class: 'held' }, held > 0
-      ? [`In ${mover}’s book `, h('strong', {}, percent(held)), ' of the time', best >= 0 && held > 0 ? [', to play ', h('strong', {}, numbers.prefix(view.depth[best], true) + view.say(best))] : '', '.']
+      ? [`In ${mover}’s book `, h('strong', {}, percent(held)), ' of the time', studied.length ? [', to play ', studiedMoves(view, k, (c) => h('strong', {}, numbers.prefix(view.depth[c], true) + view.say(c)), ' or ')] : '', '.']
       : `Not in ${mover}’s book: played as at the board.`),
     h('p', { class: 'label' }, 'Moves in equilibrium'),
-    moveRows(app, moves, (c) => (c === best && held > 0 ? h('span', { class: 'pill' }, 'book') : ''), view.own(k) ? 'mine' : 'theirs'),
+    moveRows(app, byShare(view, k), (c) => (held > 0 && studied.includes(c) ? h('span', { class: 'pill' }, studied.length > 1 ? `book ${studyShare(view, c)}` : 'book') : ''), view.own(k) ? 'mine' : 'theirs'),
     factList([met, worth]),
   ];
 }
@@ -63,9 +68,8 @@ function mixedTable(app) {
   function draw(count) {
     const { view, numbers } = app;
     for (const k of rows.slice(drawn, drawn + count)) {
-      const best = view.studied(k);
       body.append(h('tr', {}, h('td', {}, h('button', { type: 'button', class: 'move', click: () => app.go(k) }, numbers.line(view, view.path(k)) || 'Start')),
-        h('td', {}, best < 0 ? '' : view.say(best)), h('td', { class: 'number' }, percent(view.held(k))), h('td', { class: 'number' }, often(view.reach[k]))));
+        h('td', { class: 'plays' }, studiedMoves(view, k, view.say)), h('td', { class: 'number' }, percent(view.held(k))), h('td', { class: 'number' }, often(view.reach[k]))));
     }
     drawn = Math.min(rows.length, drawn + count);
     more.hidden = drawn >= rows.length;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preplay.contest import contest, mixed_book
-from preplay.equilibrium import solve
+from preplay.equilibrium import payoff, solve
 from preplay.games import tabular
 from preplay.growth import Limits, Stop, grow_contested
 from preplay.matchup import Matchup
@@ -79,6 +80,19 @@ def test_what_it_means(raw: Raw, costs: tuple[float, float]) -> None:
             result.equilibrium.expected_size[side - 1], abs=1e-6
         )
         assert all(0.0 <= e.reach <= 1.0 + 1e-12 for e in book.entries)
+        gains = sum(e.gain * e.probability for e in book.entries)
+        assert book.without + gains == pytest.approx(book.value, abs=1e-6)
+        # Against the other's mixed book: every pure book earns what its gains say.
+        known = {e.history: e.gain for e in book.entries}
+        for pure in books(raw["root"], side):
+            if pure <= known.keys():
+                x: list[Any] = list(result.equilibrium.x)
+                x[side - 1] = np.array(
+                    [float(result.tree.history(k) in pure) for k in range(result.tree.size)]
+                )
+                earned = payoff(result.tree, (0.0, 0.0), (x[0], x[1]))
+                mine = earned if side == 1 else 1.0 - earned
+                assert mine == pytest.approx(book.without + sum(known[h] for h in pure), abs=1e-6)
     paid = costs[0] * result.equilibrium.expected_size[0] - costs[1] * result.equilibrium.expected_size[1]
     assert result.utility - paid == pytest.approx(result.equilibrium.payoff, abs=1e-9)
     assert result.equilibrium.payoff == pytest.approx(result.equilibrium.value, abs=1e-6)

@@ -41,7 +41,10 @@ class Run:
         """JSON data kept under `name`; an unfinished run has none yet."""
         path = self.path(name)
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(data, dict):
+                raise ValueError("not a JSON object")
+            return data
         except FileNotFoundError:
             raise StoreError(
                 f"{self.directory}: has no {name} yet; finish its `preplay {self.command} --save`"

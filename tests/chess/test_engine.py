@@ -207,6 +207,11 @@ def test_finding_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("preplay.chess.discovery.DEBIAN_GAMES", tmp_path / "none")
     assert find_engine() == find_engine("stockfish") == on_path
     assert find_engine("other") == find_engine(other) == other
+    (tmp_path / "here").mkdir()
+    local = program("here/other")
+    monkeypatch.chdir(tmp_path / "here")
+    assert find_engine("./other") == local  # not the one on the PATH
+    assert find_engine("other") == other
     monkeypatch.setenv("STOCKFISH_EXECUTABLE", chosen)
     assert find_engine() == chosen
     assert find_engine("other") == other

@@ -18,10 +18,10 @@ def find_engine(command: str | None = None) -> str:
     """The path of an engine: `command`, else STOCKFISH_EXECUTABLE, PATH, and where Debian puts games."""
     name = command or "stockfish"
     if name == "stockfish" and (chosen := os.environ.get("STOCKFISH_EXECUTABLE")):
-        if found := shutil.which(Path(chosen).expanduser()):
+        if found := shutil.which(_place(chosen)):
             return str(Path(found).absolute())
         raise EngineError(f"STOCKFISH_EXECUTABLE is '{chosen}'; expected the path of an executable file")
-    found = shutil.which(Path(name).expanduser()) or shutil.which(name, path=str(DEBIAN_GAMES))
+    found = shutil.which(_place(name)) or shutil.which(name, path=str(DEBIAN_GAMES))
     if found:
         return str(Path(found).absolute())
     if command and command != "stockfish":
@@ -32,6 +32,11 @@ def find_engine(command: str | None = None) -> str:
         "no Stockfish found; install it (Debian: apt install stockfish, macOS: brew install stockfish), "
         "or set STOCKFISH_EXECUTABLE to its path"
     )
+
+
+def _place(name: str) -> str:
+    """A name to look up on the PATH, or the absolute path that a name with a slash in it means."""
+    return str(Path(name).expanduser().absolute()) if os.sep in name else name
 
 
 def identify(spec: EngineSpec, name: str) -> Identity:

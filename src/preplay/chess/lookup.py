@@ -171,7 +171,7 @@ def _castled(moves: Mapping[chess.Move, float], board: chess.Board) -> dict[ches
 
 
 def _values(places: list[Place]) -> dict[int, float]:
-    """v(h) and, on top of it, the gains of the entry and of all below it, once it is reached."""
+    """v(h) and, on top of it, the gains of the entry and of all below it, once it is reached in book."""
     gains: dict[Path, float] = {}
     for place in sorted(places, key=lambda place: -len(place.path)):
         path = place.path
@@ -181,7 +181,8 @@ def _values(places: list[Place]) -> dict[int, float]:
     answer: dict[int, float] = {}
     for place in places:
         entry = place.entry
-        more = gains[place.path] / entry.reach if entry.reach > 0 else 0.0
+        often = entry.reach * entry.probability
+        more = gains[place.path] / often if often > 0 else 0.0
         answer[place.index] = min(1.0, max(0.0, entry.value + more))
     return answer
 

@@ -65,6 +65,8 @@ def pgn_lines(
     """
     places = {place.index: place for place in walk(book)}
     lines = list(_learning_lines(book, places, full_order(book, order)))
+    if not lines:
+        return pgn_tree(book, headers=headers)
     games: list[chess.pgn.Game] = []
     for number, (new, line) in enumerate(lines, 1):
         game = _game(book, {**(headers or {}), "Round": number})

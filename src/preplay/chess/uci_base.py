@@ -157,15 +157,14 @@ class Base:
 def engine_command(command: str) -> list[str]:
     """The words of a command line: a program's path, perhaps with spaces, or a program and arguments."""
     if _is_path(command):
-        return [find_engine(str(Path(command).absolute()))]
+        return [find_engine(command)]
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise EngineError(f"base engine '{command}': {error}") from None
     if not words:
         raise EngineError("no base engine given; expected the path or name of a UCI engine")
-    program = str(Path(words[0]).absolute()) if _is_path(words[0]) else words[0]
-    return [find_engine(program), *words[1:]]
+    return [find_engine(words[0]), *words[1:]]
 
 
 def absolute_command(command: str) -> str:

@@ -39,6 +39,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     timed = pageruns.with_times(pageruns.chess_tree(30, seed=9), 1)
     pageruns.save_preparation(folder / "clocked", timed, matchup=CLOCKED, clock=MEASURED)
     prepare(folder / "other", "synthetic", "--side", "1", "--cost", "0.0005")
+    prepare(folder / "crosses", "tic-tac-toe", "--side", "1", "--cost", "0.003")
     prepare(folder / "empty", "synthetic", "--side", "2", "--cost", "0.9")
     pageruns.save_equilibrium(folder / "mixed", pageruns.chess_tree(60, seed=3, both=True), 3e-3)
     pageruns.contest(folder / "several", "synthetic", "--cost", "0.01")

@@ -348,3 +348,23 @@ def test_other_games_have_the_tree_and_a_quiz_without_a_board(browser: Browser, 
     browser.find(".reply").click()
     assert "The book ends here" in browser.text(".position")
     assert "a position must earn 90.0" in browser.text(".position")
+
+
+def test_quiz_without_a_board_offers_only_moves_of_its_side(browser: Browser, place: Path) -> None:
+    browser.open(place / "crosses.html")
+    browser.find("#tab-quiz").click()
+    browser.find(".quiz .intro .primary").click()
+    phase = "const p = document.querySelector('.game').dataset.phase; return p !== 'moving' && p"
+    asked = 0
+    for _ in range(12):
+        if browser.wait(phase) == "ask":
+            asked += 1
+            offered = [button.text for button in browser.all(".choice")]
+            assert len(offered) == 5
+            assert all(name.startswith("x(") for name in offered)
+            browser.find(".actions .plain").click()  # show the answer
+        node = browser.js("return document.querySelector('.game').dataset.node")
+        browser.find(".actions .primary").click()
+        browser.wait("return document.querySelector('.game').dataset.node !== arguments[0]", node)
+    assert asked > 4
+    assert browser.console() == []

@@ -101,10 +101,17 @@ function makeQuiz(app) {
     else if (!data.chess) find('button', choices).focus({ preventScroll: true });
   }
 
-  // In games without a board: the right moves among others that occur in the game.
+  // Every move that this side makes somewhere: in the book, or studied where it ends.
+  const ownMoves = new Set();
+  for (let k = 0; k < book.n; k += 1) {
+    if (k > 0 && book.own(book.parent[k])) ownMoves.add(book.say(k));
+    if (book.own(k) && data.tree.beyond[k]) ownMoves.add(data.tree.beyond[k][0]);
+  }
+
+  // In games without a board: the right moves among others of the same side.
   function drawChoices(k) {
     const names = new Set(rightMoves(k).map((c) => book.say(c)));
-    const pool = [...(data.tree.labels || data.tree.names)].filter((name) => !names.has(name)).sort(() => Math.random() - 0.5);
+    const pool = [...ownMoves].filter((name) => !names.has(name)).sort(() => Math.random() - 0.5);
     const offered = [...names, ...pool.slice(0, Math.max(2, 5 - names.size))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
     choices.replaceChildren(...offered.map((name) => h('button', { type: 'button', class: 'choice', click: () => typed(name) }, name)));
   }

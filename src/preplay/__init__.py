@@ -24,6 +24,7 @@ _HOMES = {
         "StoreError",
     ),
     "preplay.game": ("Game", "Side"),
+    "preplay.games.clocked": ("Clocked",),
     "preplay.growth": ("Advantage", "Grown", "Limits", "Pays", "grow", "grow_contested"),
     "preplay.matchup": ("Matchup", "open_matchup"),
     "preplay.policy": ("Policy", "PolicyFunction", "Uniform", "softmax"),
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from preplay.errors import StoreError as StoreError
     from preplay.game import Game as Game
     from preplay.game import Side as Side
+    from preplay.games.clocked import Clocked as Clocked
     from preplay.growth import Advantage as Advantage
     from preplay.growth import Grown as Grown
     from preplay.growth import Limits as Limits

@@ -54,13 +54,12 @@ class Run:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What made this run, as JSON data for books and reports."""
+        """What made this run, as JSON data for its books: the same whenever it was made."""
         return {
             "command": self.command,
             "matchup": self.name,
             "identity": self.identity,
             "versions": self.versions,
-            "created": self.created,
         }
 
 
@@ -95,7 +94,7 @@ def start(
         versions=versions() | dict(more),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    run.write("run.json", {"format": FORMAT} | run.provenance)
+    run.write("run.json", {"format": FORMAT} | run.provenance | {"created": run.created})
     return run
 
 

@@ -81,7 +81,7 @@ def test_habits_by_definition(seed: int, count: int, side: Side, player: str, we
         path = Path(place, "games.pgn")
         path.write_text(text, encoding="utf-8")
         if not mine:
-            with pytest.raises(InputError, match=f"no game in which '{player}' has"):
+            with pytest.raises(InputError, match=f"no game of chess in which '{player}' has"):
                 read_habits(path, side, player, weight)
             return
         habits = read_habits(path, side, player, weight)
@@ -187,7 +187,10 @@ def test_prepare_against_a_person_from_a_file(
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("black.games.player=Rivel", "no game in which 'Rivel' has Black; expected one of: Rival, Anna"),
+        (
+            "black.games.player=Rivel",
+            "no game of chess in which 'Rivel' has Black; expected one of: Rival, Anna",
+        ),
         ("black.games.player=Rival, Ann4", "did you mean 'Rival, Anna'?"),
         ("black.games.weight=0", "black.games.weight = 0; input should be greater than 0"),
         ("black.games.file=missing.pgn", "cannot read missing.pgn: No such file"),
@@ -204,6 +207,22 @@ def test_mistakes_get_one_line(
     assert (code, out) == (1, "")
     assert err.count("\n") == 1
     assert message in err
+
+
+def test_only_chess_counts_and_nobody_passes(tmp_path: Path) -> None:
+    path = tmp_path / "g.pgn"
+    house = '[Variant "Crazyhouse"]\n' + pgn("A", "B", "1. e4 d5 2. exd5 Qxd5 3. Nc3 P@e4")
+    path.write_text(house + SICILIAN + pgn("A", "B", "1. e4 -- 2. d4 d5"))
+    habits = read_habits(path, 2)
+    assert habits.games == 2
+    board = chess.Board()
+    board.push_san("e4")
+    assert habits.blend(board, {"c7c5": 1.0}) == {"c7c5": 1.0}
+    path.write_text(house)
+    with pytest.raises(
+        InputError, match="no game of chess in which 'B' has Black; the games name nobody"
+    ):
+        read_habits(path, 2, "B")
 
 
 def test_an_illegal_move_in_the_games(tmp_path: Path) -> None:

@@ -65,6 +65,11 @@ def test_two_workers_give_the_same_book_byte_for_byte(
     one_worker: dict[str, object], tmp_path: Path
 ) -> None:
     assert json.dumps(run(tmp_path / "s.sqlite", "--workers", "2")) == json.dumps(one_worker)
+    for number in ("1", "2"):
+        run(tmp_path / f"{number}.sqlite", "--workers", number, "--save", str(tmp_path / number))
+        time.sleep(1.0)  # the other is made in another second
+    for name in ("book.json", "result.json", "tree.npz"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
 def test_killed_half_way_and_resumed_it_is_the_same_book(

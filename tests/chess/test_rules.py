@@ -67,6 +67,8 @@ def test_chess960_castles_to_the_rook() -> None:
         (lambda: ChessGame("not a fen"), "expected a FEN"),
         (lambda: ChessGame("8/8/8/8/8/8/8/8 w - - 0 1"), "not a legal position"),
         (lambda: ChessGame(before=("e2e5",)), "start move 'e2e5'"),
+        (lambda: ChessGame(before=("0000",)), "start move '0000'"),
+        (lambda: ChessGame(before=("--",)), "start move '--'"),
         (lambda: ChessGame(length=0), "at least 1 half-move"),
         (lambda: ChessGame("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), "the game is over there already"),
     ],
@@ -78,6 +80,8 @@ def test_bad_starts_are_refused(make: object, message: str) -> None:
 
 def test_illegal_moves_are_refused() -> None:
     game = ChessGame()
+    with pytest.raises(GameError, match="illegal move '0000'"):
+        game.next(game.root(), "0000")
     with pytest.raises(GameError, match="illegal move 'e2e5'"):
         game.next(game.root(), "e2e5")
 

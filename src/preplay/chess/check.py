@@ -67,7 +67,7 @@ class Summary:
 
     games: int
     skipped: int
-    """Games in which the player did not have the book's side."""
+    """Games in which the player did not have the book's side, or that were not chess."""
     outcomes: Mapping[Outcome, int]
     moves: float
     """How many moves the book carried on average, of the games that came to its start."""
@@ -106,7 +106,7 @@ def check_text(
     skipped = 0
     astray = ""
     for number, game in enumerate(games(text, name), 1):
-        if player.lower() not in game.player(book.side).lower():
+        if not game.standard or player.lower() not in game.player(book.side).lower():
             skipped += 1
             continue
         astray = astray or f"game {number} starts from '{game.start.fen()}'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -32,6 +33,26 @@ def find_engine(command: str | None = None) -> str:
         "no Stockfish found; install it (Debian: apt install stockfish, macOS: brew install stockfish), "
         "or set STOCKFISH_EXECUTABLE to its path"
     )
+
+
+def find_command(command: str | None = None) -> tuple[str, ...]:
+    """An engine's command line: a program's path, perhaps with spaces, or a program and its arguments."""
+    if not command or (os.sep in command and Path(command).expanduser().is_file()):
+        return (find_engine(command),)
+    try:
+        program, *arguments = shlex.split(command)
+    except ValueError:
+        raise EngineError(f"engine '{command}'; expected a program and its arguments") from None
+    return (find_engine(program), *arguments)
+
+
+def absolute_command(command: str) -> str:
+    """The same command line with absolute paths, so that it can be started anywhere."""
+    program, *arguments = find_command(command)
+    if not arguments:
+        return program
+    files = [str(Path(word).absolute()) if Path(word).is_file() else word for word in arguments]
+    return shlex.join([program, *files])
 
 
 def _place(name: str) -> str:

@@ -58,6 +58,8 @@ def read_habits(path: str | Path, side: Side, player: str = "", weight: float = 
     count = 0
     for game in games(text, str(path)):
         who = game.player(side)
+        if not game.standard:
+            continue
         if player.lower() not in who.lower():
             others[who] += 1
             continue
@@ -68,7 +70,8 @@ def read_habits(path: str | Path, side: Side, player: str = "", weight: float = 
                 chosen.setdefault(position_key(board), Counter())[move] += 1
             board.push(move)
     if not count:
-        known = [name for name, _ in others.most_common(8)]
-        raise InputError(f"{path}: no game in which '{player}' has {colour}; {nearest(player, known)}")
+        known = [name for name, _ in others.most_common(8) if name]
+        hint = nearest(player, known) if known else "the games name nobody"
+        raise InputError(f"{path}: no game of chess in which '{player}' has {colour}; {hint}")
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return Habits(chosen, count, weight, digest)

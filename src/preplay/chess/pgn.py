@@ -189,8 +189,6 @@ def _game(book: Book, headers: Mapping[str, object]) -> chess.pgn.Game:
     tags |= {side: told.get("player", "Preparation"), other: told.get("opponent", "?")}
     tags |= {"Result": "*", "Annotator": "preplay"}
     tags |= {tag: told[key] for key, tag in TAGS.items() if key in told}
-    if "date" not in told and "created" in told:  # ISO, as runs write it
-        tags["Date"] = str(told["created"])[:10].replace("-", ".")
     if "opponent" in told:
         tags["Opponent"] = told["opponent"]
     tags |= {"Cost": f"{book.cost:g}", "Positions": book.size}

@@ -29,6 +29,11 @@ class ReadGame:
     tagged: bool
     """Whether it has tags; a result after the moves is none, though it is among the headers."""
 
+    @property
+    def standard(self) -> bool:
+        """Whether it is chess (Chess960 too), and no other variant."""
+        return self.start.uci_variant == "chess"
+
     def player(self, side: Side) -> str:
         """Who had that side; empty if the file does not say."""
         return self.headers.get("White" if side == 1 else "Black", "")
@@ -41,7 +46,7 @@ class _MainLine(chess.pgn.BaseVisitor[ReadGame]):
         self._headers = chess.pgn.Headers({})
         self._start: chess.Board | None = None
         self._moves: list[chess.Move] = []
-        self._tagged = False
+        self._tagged = self._ended = False
 
     def begin_headers(self) -> chess.pgn.Headers:
         return self._headers
@@ -55,7 +60,9 @@ class _MainLine(chess.pgn.BaseVisitor[ReadGame]):
             self._start = board.copy(stack=False)
 
     def visit_move(self, board: chess.Board, move: chess.Move) -> None:
-        self._moves.append(move)
+        self._ended |= not move  # nobody passes in a game: what follows was written by hand
+        if not self._ended:
+            self._moves.append(move)
 
     def visit_result(self, result: str) -> None:
         self._headers.setdefault("Result", result)

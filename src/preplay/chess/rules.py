@@ -103,7 +103,8 @@ class ChessGame:
         # Older moves cannot matter any more: not to the rules, and not to what engines are told.
         board = state.board.copy(stack=state.board.halfmove_clock)
         try:
-            board.push_uci(action)
+            if not board.push_uci(action):
+                raise ValueError("a null move")
         except ValueError:
             raise GameError(f"illegal move '{action}' in {state.board.fen()}") from None
         return ChessState((*state.moves, action), board)
@@ -129,9 +130,12 @@ def _outcome(board: chess.Board) -> float | None:
 
 def _parse(board: chess.Board, text: str) -> chess.Move:
     try:
-        return board.parse_uci(text)
+        move = board.parse_uci(text)
     except ValueError:
-        return board.parse_san(text)
+        move = board.parse_san(text)
+    if not move:
+        raise ValueError("a null move")
+    return move
 
 
 def line_san(game: ChessGame, history: Sequence[str], move: str | None = None) -> str:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import subprocess
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, NamedTuple
 
-from preplay.chess.discovery import find_engine
+from preplay.chess.discovery import find_command
 from preplay.chess.uci_options import option_default
 from preplay.errors import EngineError
 
@@ -69,7 +67,7 @@ class Base:
         self.command = command
         try:
             self._process = subprocess.Popen(
-                engine_command(command),
+                find_command(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -152,32 +150,6 @@ class Base:
             self.options[option[0].lower()] = line
         elif len(words) == 3 and words[0] == "id":
             self.identity[words[1]] = words[2]
-
-
-def engine_command(command: str) -> list[str]:
-    """The words of a command line: a program's path, perhaps with spaces, or a program and arguments."""
-    if _is_path(command):
-        return [find_engine(command)]
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise EngineError(f"base engine '{command}': {error}") from None
-    if not words:
-        raise EngineError("no base engine given; expected the path or name of a UCI engine")
-    return [find_engine(words[0]), *words[1:]]
-
-
-def absolute_command(command: str) -> str:
-    """The same command line with absolute paths, so that it can be started anywhere."""
-    program, *arguments = engine_command(command)
-    if not arguments:
-        return program
-    files = [str(Path(word).absolute()) if Path(word).is_file() else word for word in arguments]
-    return shlex.join([program, *files])
-
-
-def _is_path(word: str) -> bool:
-    return os.sep in word and Path(word).is_file()
 
 
 def forward(stream: IO[bytes] | IO[str], put: Callable[[str | None], object]) -> threading.Thread:

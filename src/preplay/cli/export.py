@@ -134,6 +134,7 @@ def _headers(run: Run, book: Book) -> Mapping[str, object]:
     return {
         own.capitalize(): f"Preparation ({player_name(study, engine(matchup, study))})",
         opponent.capitalize(): f"{against}, {clock(matchup, theirs)}" if timed(matchup) else against,
+        "Date": run.created[:10].replace("-", "."),
         "Matchup": run.name,
         "Engines": ", ".join(matchup.get("engines", ())),
         "PreplayVersion": run.versions["preplay"],

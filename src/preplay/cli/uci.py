@@ -67,7 +67,7 @@ def uci(
 
 def _arguments(book: str, side: str | None, settings: Settings) -> list[str]:
     """The words that start this engine again, from any directory."""
-    from preplay.chess.uci_base import absolute_command
+    from preplay.chess.discovery import absolute_command
     from preplay.chess.uci_options import Settings
 
     usual = Settings()

@@ -69,6 +69,9 @@ class Clocked(Generic[S]):
     """Whether a side may resign instead of moving."""
 
     def __post_init__(self) -> None:
+        for name, pair in (("budget", self.budget), ("increment", self.increment)):
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise InputError(f"clock {name} {pair}; expected a pair, a number for each side")
         if min(self.budget) < 0 or min(self.increment) < 0:
             raise InputError(f"clock of {self.budget} + {self.increment}; expected numbers of at least 0")
         if list(self.levels) != sorted(set(self.levels)) or not self.levels or self.levels[0] < 1:

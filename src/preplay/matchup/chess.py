@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from preplay.chess.analysis import EngineSpec, Limit
 from preplay.chess.analyst import Analyst
-from preplay.chess.discovery import find_engine
+from preplay.chess.discovery import find_command
 from preplay.chess.habits import Habits, read_habits
 from preplay.chess.play import EnginePolicy, EngineValue, Search, scores
 from preplay.chess.pool import EnginePool
@@ -21,7 +21,7 @@ from preplay.chess.store import AnalysisStore
 from preplay.errors import InputError
 from preplay.game import Side, walk
 from preplay.matchup.model import Matchup
-from preplay.matchup.settings import Settings, validate
+from preplay.matchup.settings import LIMITS, Settings, validate
 from preplay.policy import Policy
 from preplay.value import Evaluator
 
@@ -125,7 +125,7 @@ def open_chess(
     game = ChessGame(settings.start.fen, tuple(settings.start.moves), settings.length, settings.chess960)
     white, black = search_of(settings.white, BASE_NODES), search_of(settings.black, BASE_NODES)
     habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
-    preps = settings.white_prep or settings.prep, settings.black_prep or settings.prep
+    preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
     studies = search_of(preps[0], PREP_NODES), search_of(preps[1], PREP_NODES)
     judge = _value_search(settings.value, settings.prep)
     with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
@@ -192,20 +192,29 @@ def recorded(settings: Settings, habits: tuple[Habits | None, Habits | None]) ->
 def search_of(player: Searching, nodes: int) -> Search:
     """What a player searches; `nodes` where it has no limit of its own."""
     limit = Limit(player.nodes, player.depth, player.milliseconds) if _limited(player) else Limit(nodes)
-    return Search(EngineSpec.of(find_engine(player.engine), player.options), limit, player.multipv)
+    return Search(EngineSpec.of(find_command(player.engine), player.options), limit, player.multipv)
+
+
+def study(prep: Player, own: Player | None) -> Player:
+    """A side's preparation: what its own table leaves out is as in the common one."""
+    if own is None:
+        return prep
+    given = {name: getattr(own, name) for name in own.model_fields_set}
+    if _limited(own):
+        given |= {name: getattr(own, name) for name in LIMITS}
+    return prep.model_copy(update=given)
 
 
 def _value_search(value: ChessValue, prep: Player) -> Search:
     """The value's search: what it leaves out is as in the preparation."""
     own = {k: getattr(value, k) for k in ("engine", "options", "multipv") if getattr(value, k)}
-    limit = ("nodes", "depth", "milliseconds")
     source = value if _limited(value) else prep
-    own |= {k: getattr(source, k) for k in limit}
+    own |= {k: getattr(source, k) for k in LIMITS}
     return search_of(prep.model_copy(update=own), PREP_NODES)
 
 
 def _limited(player: Searching) -> bool:
-    return any(x is not None for x in (player.nodes, player.depth, player.milliseconds))
+    return any(getattr(player, limit) is not None for limit in LIMITS)
 
 
 def _value(

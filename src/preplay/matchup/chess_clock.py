@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from preplay.adaptive import AdaptiveRollouts
 from preplay.chess.analysis import EngineSpec
 from preplay.chess.analyst import Analyst
 from preplay.chess.clock import ClockedChess, EngineEffort, Guess
-from preplay.chess.discovery import find_engine
+from preplay.chess.discovery import find_command
 from preplay.chess.habits import Habits
 from preplay.chess.play import EnginePolicy, scores
 from preplay.chess.pool import EnginePool
@@ -33,6 +33,7 @@ from preplay.matchup.chess import (
     habits_of,
     recorded,
     search_of,
+    study,
 )
 from preplay.matchup.model import Matchup
 from preplay.matchup.settings import Settings, validate
@@ -51,6 +52,12 @@ class Clock(Settings):
     least: int = Field(default=100, ge=1)
     most: int | None = Field(default=None, ge=1)
     grid: float = Field(default=1.25, gt=1.0, le=10.0)
+
+    @model_validator(mode="after")
+    def _bounds(self) -> Clock:
+        if self.most is not None and self.most < self.least:
+            raise ValueError(f"clock.most = {self.most} below clock.least = {self.least}")
+        return self
 
 
 class ClockedPlayer(Settings):
@@ -105,7 +112,7 @@ def open_chess_clock(
     """The matchup of a configuration with a clock; its engines run as long as the block."""
     settings = validate(ClockedMatchup, config, "chess-clock matchup")
     game, players = _game(settings), (settings.white, settings.black)
-    preps = settings.white_prep or settings.prep, settings.black_prep or settings.prep
+    preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
     studies = [search_of(prep, PREP_NODES) for prep in preps]
     habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
     value = settings.value
@@ -179,6 +186,6 @@ def _rule(clock: Clock, player: ClockedPlayer) -> ShareOfTheRest:
 def _effort(
     settings: ClockedMatchup, player: ClockedPlayer, analyst: Analyst, habits: Habits | None
 ) -> EngineEffort:
-    engine = EngineSpec.of(find_engine(player.engine), player.options)
+    engine = EngineSpec.of(find_command(player.engine), player.options)
     unit = settings.clock.unit
     return EngineEffort(analyst, engine, unit, player.multipv, player.randomness, settings.resign, habits)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from preplay.errors import InputError, nearest
 
@@ -18,6 +19,13 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_bool_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
+            raise ValueError("expected another kind of value than true or false")
+        return value
+
 
 LIMITS = ("nodes", "depth", "milliseconds")
 M = TypeVar("M", bound=Settings)
@@ -26,7 +34,7 @@ M = TypeVar("M", bound=Settings)
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; expected a matchup in TOML") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -37,7 +45,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def override(config: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
     """The configuration with `key.key=value` changes applied; values are JSON or else plain text."""
-    result: dict[str, Any] = json.loads(json.dumps(config))
+    result: dict[str, Any] = copy.deepcopy(dict(config))
     for change in changes:
         key, equals, text = change.partition("=")
         parts = key.strip().split(".")

@@ -36,10 +36,15 @@ def theorem3_samples(epsilon: float, delta: float, cost: float, longest: int, wi
     enough where the sides alternate and chance is silent; in other games count the histories.
     """
     check_guarantee(epsilon, delta)
+    histories = theorem3_histories(cost, longest, widest)
+    return math.ceil(16.0 * math.log(histories / delta) / epsilon**2)
+
+
+def theorem3_histories(cost: float, longest: int, widest: int) -> float:
+    """|W| ≤ A²(L+1)/λ: how many histories may matter at a cost."""
     if not cost > 0.0:
         raise InputError(f"cost {cost}; expected a number above 0")
-    histories = max(2.0, widest**2 * (longest + 1) / cost)
-    return math.ceil(16.0 * math.log(histories / delta) / epsilon**2)
+    return max(2.0, widest**2 * (longest + 1) / cost)
 
 
 def hoeffding_samples(epsilon: float, delta: float, histories: float) -> int:

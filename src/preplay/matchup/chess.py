@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -104,6 +104,8 @@ class Chess(Settings):
 
 
 BASE_NODES, PREP_NODES = 5_000, 20_000
+LEAST_COST = 1e-6
+"""The price for which sampled values hold where none is given."""
 NEGLIGIBLE = 1e-9
 """Branches rarer than this are not searched; what they could change is in the certified bound."""
 
@@ -142,13 +144,14 @@ def open_chess(
         widest = max(s.multipv for s in (white, black, *studies)) + max(
             h.widest if h else 0 for h in habits
         )
-        value, sampling = _value(settings, game, base, analyst, judge, widest)
+        value, sampling, valuing = _value(settings, game, base, analyst, judge, widest)
         yield Matchup(
             name="chess",
             game=game,
             base=base,
             prep=prep,
             value=value,
+            valuing=valuing,
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
             config=recorded(settings, habits)
@@ -224,19 +227,24 @@ def _value(
     analyst: Analyst,
     judge: Search,
     widest: int,
-) -> tuple[Evaluator[Any], Any]:
+) -> tuple[Evaluator[Any], Any, Callable[[float], Evaluator[Any]] | None]:
     value = settings.value
     if value.model != "rollouts":
-        return EngineValue(analyst, judge, value.model), None
+        return EngineValue(analyst, judge, value.model), None, None
     from preplay.adaptive import AdaptiveRollouts
-    from preplay.rollouts import Playouts, Rollouts
+    from preplay.rollouts import Playouts, Rollouts, theorem3_histories
 
     sampler = Playouts(game, base, seed=value.seed)
-    if value.samples is not None:
-        histories = widest**2 * (game.longest + 1) / (settings.cost or 1e-6)  # |W|, Theorem 3
-        return Rollouts(game, sampler, value.samples, value.delta / histories), None
+    samples = value.samples
+    if samples is not None:
+
+        def valuing(price: float) -> Evaluator[Any]:
+            histories = theorem3_histories(price, game.longest, widest)
+            return Rollouts(game, sampler, samples, value.delta / histories)
+
+        return valuing(settings.cost or LEAST_COST), None, valuing
     adaptive = AdaptiveRollouts(game, sampler, value.delta)
-    return adaptive, (adaptive, value.epsilon)
+    return adaptive, (adaptive, value.epsilon), None
 
 
 def _telling(analyst: Analyst) -> str:

@@ -30,6 +30,8 @@ class Matchup(Generic[S]):
     """What each side would play after long study."""
     value: Evaluator[S]
     """v(h) of base against base."""
+    valuing: Callable[[float], Evaluator[S]] | None = None
+    """The same by so many samples that all radii hold together, for books at a price (Theorem 3)."""
     costs: tuple[float | None, float | None] = (None, None)
     """Default price of a memorized history for each side."""
     sides: tuple[str, str] = ("1", "2")
@@ -82,6 +84,10 @@ class Matchup(Generic[S]):
                 f"no cost for side {self.sides[side - 1]}; give --cost or set it in the matchup"
             )
         return cost
+
+    def value_at(self, price: float) -> Evaluator[S]:
+        """v(h) for books at a price, which says how many histories may matter (Theorem 3)."""
+        return self.value if self.valuing is None or not price > 0.0 else self.valuing(price)
 
     def scored(self, side: Side, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """The entries of a side's book with what the preparation's engine says, where there is one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -147,13 +147,14 @@ def open_openspiel(config: Mapping[str, Any]) -> Matchup[Any]:
     game = openspiel(settings.game)
     base = (_play(game, settings.base1 or settings.base), _play(game, settings.base2 or settings.base))
     prep = (_play(game, settings.prep1 or settings.prep), _play(game, settings.prep2 or settings.prep))
-    value, sampling = _value(game, base, settings)
+    value, sampling, valuing = _value(game, base, settings)
     return Matchup(
         name=settings.game,
         game=game,
         base=base,
         prep=prep,
         value=value,
+        valuing=valuing,
         costs=(settings.cost, settings.cost),
         config=settings.model_dump(),
         window=256,
@@ -185,19 +186,21 @@ def _play(game: Any, play: Play) -> Policy[Any]:
 
 def _value(
     game: Game[Any], base: tuple[Policy[Any], Policy[Any]], settings: OpenSpiel
-) -> tuple[Evaluator[Any], Any]:
+) -> tuple[Evaluator[Any], Any, Callable[[float], Evaluator[Any]] | None]:
     value = settings.value
     if value.model == "exact":
-        return Exact(game, base), None
+        return Exact(game, base), None, None
     from preplay.adaptive import AdaptiveRollouts
-    from preplay.rollouts import Playouts, Rollouts, theorem3_samples
+    from preplay.rollouts import Playouts, Rollouts, theorem3_histories, theorem3_samples
 
     sampler = Playouts(game, base, seed=value.seed)
     if value.model == "rollouts":
-        samples = value.samples or theorem3_samples(
-            value.epsilon, value.delta, settings.cost or 1.0, game.longest, game.widest
-        )
-        histories = game.widest**2 * (game.longest + 1) / (settings.cost or LEAST_COST)  # |W|, Theorem 3
-        return Rollouts(game, sampler, samples, value.delta / histories), None
+
+        def valuing(price: float) -> Evaluator[Any]:
+            size = price, game.longest, game.widest
+            samples = value.samples or theorem3_samples(value.epsilon, value.delta, *size)
+            return Rollouts(game, sampler, samples, value.delta / theorem3_histories(*size))
+
+        return valuing(settings.cost or LEAST_COST), None, valuing
     adaptive = AdaptiveRollouts(game, sampler, value.delta)
-    return adaptive, (adaptive, value.epsilon)
+    return adaptive, (adaptive, value.epsilon), None

@@ -9,7 +9,7 @@ import browser as browsers
 import pageruns
 import pytest
 from browser import Browser
-from pageruns import CHESS, CLOCKED, MEASURED, SHUFFLED, SPECIAL, prepare
+from pageruns import CHESS, CLOCKED, LATE, MEASURED, SHUFFLED, SPECIAL, prepare
 
 from preplay.report.page import write_report
 
@@ -38,6 +38,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     timed = pageruns.with_times(pageruns.chess_tree(30, seed=9), 1)
     pageruns.save_preparation(folder / "clocked", timed, matchup=CLOCKED, clock=MEASURED)
+    late = CHESS | {"start": {"fen": "", "moves": ["e4", "e7e6", "d4"]}}
+    pageruns.save_preparation(
+        folder / "late", pageruns.chess_tree(20, 2, start=LATE, seed=7), 2, start=LATE, matchup=late
+    )
     prepare(folder / "other", "synthetic", "--side", "1", "--cost", "0.0005")
     prepare(folder / "crosses", "tic-tac-toe", "--side", "1", "--cost", "0.003")
     prepare(folder / "empty", "synthetic", "--side", "2", "--cost", "0.9")

@@ -30,6 +30,8 @@ SPECIAL = "r3k2r/pPp2ppp/8/3pP3/8/8/P1P2PpP/R3K2R w KQkq d6 0 1"
 """A start from which castling, en passant and promotions come at once."""
 SHUFFLED = "1r2k1r1/pp4pp/8/8/8/8/PP4PP/1R2K1R1 w KQkq - 0 1"
 """A Chess960 start in which castling is likely."""
+LATE = "rnbqkbnr/pppp1ppp/4p3/8/3PP3/8/PPP2PPP/RNBQKBNR b KQkq - 0 2"
+"""The position after 1. e4 e6 2. d4."""
 LONG = "Stockfishbuiltfromsourcewithmypatchesandalongname" * 3
 """A name with nowhere to break it."""
 PLAYER = {"engine": None, "options": {}, "nodes": 1000, "multipv": 2, "randomness": 0.0}

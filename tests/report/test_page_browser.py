@@ -9,6 +9,7 @@ from pathlib import Path
 import chess
 import pytest
 from browser import DOWN, END, ENTER, HOME, LEFT, RIGHT, UP, Browser, current, go
+from pageruns import LATE
 
 from preplay import book as books
 from preplay import tree as trees
@@ -211,6 +212,47 @@ def test_choosing_a_smaller_book_on_the_chart(browser: Browser, place: Path) -> 
     assert browser.text(".verdict-box").startswith(f"{steps[-1][0]} positions")
 
 
+def _search(browser: Browser, text: str) -> str:
+    """Search from the start; what the page says about it."""
+    browser.press(HOME, "/")
+    field = browser.find("#find")
+    assert browser.js("return document.activeElement.id") == "find"
+    field.clear()
+    field.send_keys(text, ENTER)
+    browser.js("document.activeElement.blur()")
+    return browser.text(".finder [role=status]")
+
+
+def test_finds_lines_told_with_the_moves_before_the_start(browser: Browser, place: Path) -> None:
+    tree = trees.load(place / "late" / "tree.npz")
+    browser.open(place / "late.html")
+    k = next(k for k in range(tree.size) if len(tree.history(k)) == 3)
+    board = chess.Board()
+    opening = [board.push_san(san) for san in ("e4", "e6", "d4")]
+    assert board.fen() == LATE
+    moves = [*opening, *map(chess.Move.from_uci, tree.history(k))]
+    assert _search(browser, chess.Board().variation_san(moves)) == "Found."
+    assert current(browser) == k
+    assert _search(browser, " ".join(move.uci() for move in moves)) == "Found."
+    assert current(browser) == k
+    assert _search(browser, board.variation_san(moves[3:])) == "Found."
+    assert current(browser) == k
+    assert _search(browser, "1. e4 e6 2. d4") == "Found."
+    assert current(browser) == 0
+    assert _search(browser, "1. e4") == "The book starts after e4 e6 d4."
+    assert current(browser) == 0
+    known = board.variation_san(moves[3:]).replace("...", "… ")
+    told = f"The book knows this up to {known}, not Qh9."
+    assert _search(browser, chess.Board().variation_san(moves) + " Qh9") == told
+    assert current(browser) == k
+    assert _search(browser, "e4 e6 d4 Qh9") == "The book knows this up to its start, not Qh9."
+    assert current(browser) == 0
+    assert "Nothing found" in _search(browser, "1. e4 c5 2. d4")
+    for move in moves[3:]:
+        board.push(move)
+    assert "in the book" in _search(browser, board.fen())
+
+
 def test_finds_positions(browser: Browser, place: Path) -> None:
     tree = trees.load(place / "chess" / "tree.npz")
     browser.open(place / "chess.html")
@@ -222,13 +264,7 @@ def test_finds_positions(browser: Browser, place: Path) -> None:
         board.push(move)
 
     def search(text: str) -> str:
-        browser.press(HOME, "/")
-        field = browser.find("#find")
-        assert browser.js("return document.activeElement.id") == "find"
-        field.clear()
-        field.send_keys(text, ENTER)
-        browser.js("document.activeElement.blur()")
-        return browser.text(".finder [role=status]")
+        return _search(browser, text)
 
     same = {j for j in range(tree.size) if _board(tree, j).board_fen() == board.board_fen()}
     assert "in the book" in search(board.fen())

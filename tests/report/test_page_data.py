@@ -20,7 +20,17 @@ import pytest
 import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pageruns import CLOCKED, HOSTILE, MEASURED, SPECIAL, as_json, hostile_run, prepare
+from pageruns import (
+    CHESS,
+    CLOCKED,
+    HOSTILE,
+    MEASURED,
+    SHUFFLED,
+    SPECIAL,
+    as_json,
+    hostile_run,
+    prepare,
+)
 from typer.testing import CliRunner
 
 from preplay import book as books
@@ -28,7 +38,7 @@ from preplay import runs
 from preplay.cli.report import report
 from preplay.equilibrium import payoff
 from preplay.errors import PreplayError
-from preplay.report import words
+from preplay.report import notation, words
 from preplay.report.gather import gather
 from preplay.report.notation import standard
 from preplay.report.page import page, write_report
@@ -203,6 +213,39 @@ def test_an_empty_book(tmp_path: Path) -> None:
     assert data["worth"]["size"] == 0
     assert data["steps"] == []
     assert page(data)
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves", "chess960", "expected"),
+    [
+        ("", [], False, []),
+        ("", ["e4", "c7c5", "Nf3"], False, ["e4", "c5", "Nf3"]),
+        (SPECIAL, ["e5d6", "O-O"], False, ["exd6", "O-O"]),
+        (SHUFFLED, ["e1g1"], True, ["O-O"]),
+        ("", ["e4", "e4"], False, []),
+        ("no FEN", ["e4"], False, []),
+    ],
+)
+def test_moves_before_the_start(fen: str, moves: list[str], chess960: bool, expected: list[str]) -> None:
+    matchup = CHESS | {"start": {"fen": fen, "moves": moves}, "chess960": chess960}
+    told = notation.before(matchup)
+    assert told["before"] == expected
+    if expected:
+        board = chess.Board(fen or chess.STARTING_FEN, chess960=chess960)
+        assert [board.san_and_push(board.parse_uci(move)) for move in told["played"]] == expected
+    assert notation.before({"kind": "synthetic", "start": {"moves": ["e4"]}})["before"] == []
+
+
+@pytest.mark.parametrize("kind", ["prepare", "equilibrium"])
+def test_a_page_knows_the_moves_before_its_start(kind: str, tmp_path: Path) -> None:
+    matchup = CHESS | {"start": {"fen": "", "moves": ["Nf3", "g8f6"]}}
+    if kind == "prepare":
+        pageruns.save_preparation(tmp_path / "run", pageruns.chess_tree(4), matchup=matchup)
+    else:
+        tree = pageruns.chess_tree(4, both=True)
+        pageruns.save_equilibrium(tmp_path / "run", tree, matchup=matchup)
+    data = gather(tmp_path / "run")
+    assert (data["before"], data["played"]) == (["Nf3", "Nf6"], ["g1f3", "g8f6"])
 
 
 @pytest.mark.parametrize(("start", "seed"), [("", 1), (SPECIAL, 2), (SPECIAL, 3)])

@@ -17,8 +17,8 @@ from preplay.report.gather import gather
 from preplay.report.page import write_report
 
 KINDS = (
-    "chess", "black", "special", "shuffled", "clocked", "other", "empty", "mixed", "several", "sweep",
-    "words", "figure",
+    "chess", "black", "special", "shuffled", "late", "clocked", "other", "empty", "mixed", "several",
+    "sweep", "words", "figure",
 )  # fmt: skip
 LONG = ("long", "long-mixed", "long-sweep", "long-moves")
 

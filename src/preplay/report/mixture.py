@@ -39,11 +39,13 @@ def mixture(run: Run) -> dict[str, Any]:
     tree, original = shown.tree, shown.original
     start, chess960 = _start(run)
     written = None
-    if words.is_chess(run.identity.get("matchup", {})):
+    matchup = run.identity.get("matchup", {})
+    if words.is_chess(matchup):
         written = notation.standard(tree, start, chess960, {})
     return {
         "chess": written is not None,
         "start": start,
+        **notation.before(matchup),
         "worth": {
             key: result.get(key)
             for key in ("value", "lower", "upper", "gap", "method", "iterations", "seconds")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import chess
 
 from preplay.games.clocked import RESIGN, untimed
+from preplay.report import words
 from preplay.report.cut import Continuation
 from preplay.tree import Tree
 
@@ -58,6 +60,33 @@ def standard(
     except ValueError:
         return None
     return Written(moves, labels, written)
+
+
+def before(matchup: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The moves played before the start, `before` in SAN and `played` in UCI.
+
+    Both are empty where there are none, or where they cannot be read.
+    """
+    start = words.table(matchup, "start")
+    moves, san, uci = start.get("moves"), [], []
+    if words.is_chess(matchup) and isinstance(moves, list):
+        try:
+            fen = str(start.get("fen") or chess.STARTING_FEN)
+            board = chess.Board(fen, chess960=bool(matchup.get("chess960")))
+            for text in moves:
+                move = _read(board, str(text))
+                uci.append(board.uci(move))
+                san.append(board.san_and_push(move))
+        except ValueError:
+            san, uci = [], []
+    return {"before": san, "played": uci}
+
+
+def _read(board: chess.Board, text: str) -> chess.Move:
+    try:
+        return board.parse_uci(text)
+    except ValueError:
+        return board.parse_san(text)
 
 
 def _written(board: chess.Board, line: Continuation) -> Continuation:

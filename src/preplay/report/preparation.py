@@ -55,6 +55,7 @@ def preparation(run: Run) -> dict[str, Any]:
         "side": side,
         "chess": written is not None,
         "start": book.start,
+        **notation.before(matchup),
         "worth": {
             "cost": book.cost,
             "budget": result.get("budget"),

@@ -7,11 +7,20 @@ function readMoves(text) {
     .split(/[\s,]+/).filter(Boolean);
 }
 
-function sameMove(view, k, text, chess) {
-  if (text === view.name(k) || text === view.say(k)) return true;
+// Whether a text means the move that is called `name` by the data and `said` by people.
+function meansMove(text, name, said, chess) {
+  if (text === name || text === said) return true;
   if (!chess) return false;
-  const [asked, said] = [plainMove(text), plainMove(view.say(k))];
-  return asked === said || asked.replace(/x/g, '') === said.replace(/x/g, '') || asked.toLowerCase() === view.name(k);
+  const [asked, plain] = [plainMove(text), plainMove(said)];
+  return asked === plain || asked.replace(/x/g, '') === plain.replace(/x/g, '') || asked.toLowerCase() === name;
+}
+
+const sameMove = (view, k, text, chess) => meansMove(text, view.name(k), view.say(k), chess);
+
+// How many of the moves before the start a line begins with.
+function movesBefore({ before, played, chess }, moves) {
+  const other = before.findIndex((said, k) => k >= moves.length || !meansMove(moves[k], played[k], said, chess));
+  return other < 0 ? before.length : other;
 }
 
 function looksLikeFen(text) {
@@ -35,14 +44,22 @@ function searchTree(app, text) {
   }
   const moves = readMoves(text);
   if (!moves.length) return { nodes: [], message: '' };
-  const step = (k, move) => view.children(k).find((c) => sameMove(view, c, move, data.chess));
-  let at = 0;
-  let matched = 0;
-  while (matched < moves.length && step(at, moves[matched])) {
-    at = step(at, moves[matched]);
-    matched += 1;
-  }
-  if (matched === moves.length) return { nodes: [at], message: 'Found.' };
+  // As far as the book knows a line.
+  const follow = (line) => {
+    let at = 0;
+    for (let matched = 0; ; matched += 1) {
+      const next = matched < line.length ? view.children(at).find((c) => sameMove(view, c, line[matched], data.chess)) : undefined;
+      if (next === undefined) return { at, matched };
+      at = next;
+    }
+  };
+  // The line may be told from the very beginning, with the moves before the start.
+  const early = movesBefore(data, moves);
+  const whole = early > 0 && early === data.before.length;
+  let line = moves;
+  if (whole && follow(line).matched < line.length) line = moves.slice(early);
+  const { at, matched } = follow(line);
+  if (matched === line.length) return { nodes: [at], message: 'Found.' };
   const inside = [];
   for (let k = 1; k < view.n; k += 1) {
     let j = k;
@@ -54,7 +71,8 @@ function searchTree(app, text) {
     if (m < 0) inside.push(k);
   }
   if (inside.length) return { nodes: byReach(inside), message: `${plural(inside.length, 'place')} with ${moves.join(' ')}.` };
-  if (matched) return { nodes: [at], message: `The book knows this up to ${numbers.line(view, view.path(at))}, not ${moves[matched]}.` };
+  if (early === moves.length) return { nodes: [0], message: `The book starts after ${data.before.join(' ')}.` };
+  if (matched || whole) return { nodes: [at], message: `The book knows this up to ${matched ? numbers.line(view, view.path(at)) : 'its start'}, not ${line[matched]}.` };
   return { nodes: [], message: `Nothing found for “${text.trim().slice(0, 60)}”.` };
 }
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import multiprocessing
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from preplay.errors import InputError, PreplayError, nearest
+from preplay.errors import InputError, nearest
+from preplay.experiments.workers import computed
 from preplay.game import Side
 from preplay.growth import Limits, Stop
 
@@ -61,8 +58,14 @@ class Point:
         return self.value - self.unprepared
 
     def measure(self, name: str) -> float:
-        """One of `MEASURES`."""
-        return float(getattr(self, name))
+        """One of `MEASURES`; sizes and counts are integers."""
+        number: float = getattr(self, name)
+        return number
+
+    @property
+    def label(self) -> str:
+        """The setting as text."""
+        return setting_text(self.setting)
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,77 @@ class Task:
     budget: int | None
     store: Path | None
     limits: Limits
+
+
+@dataclass(frozen=True)
+class Determined:
+    """What determines the results of tasks."""
+
+    shared: Mapping[str, Any]
+    """The matchup, as it says itself what it is, and the cost, where all tasks have them in common."""
+    own: Mapping[str, Mapping[str, Any]]
+    """By the text of its setting: what a task has of its own."""
+    versions: Mapping[str, str]
+    """Engines and libraries that make the answers."""
+
+
+def determine(tasks: Sequence[Task]) -> Determined:
+    """Open each matchup once, searching nothing: engines and files tell which they are.
+
+    Raises what the tasks would raise for settings, files or engines that cannot be used.
+    """
+    from preplay.matchup.opening import from_config
+    from preplay.response import check_cost
+
+    known: dict[str, dict[str, Any]] = {}
+    points: dict[str, dict[str, Any]] = {}
+    versions: dict[str, list[str]] = {}
+    for task in tasks:
+        config = json.dumps([task.config, task.cost])
+        if config not in known:
+            with from_config(task.name, task.config, workers=1, store=task.store) as matchup:
+                cost = task.cost if task.budget is not None else matchup.cost(task.side, task.cost)
+                if cost is not None:
+                    check_cost(cost)
+                known[config] = {"matchup": dict(matchup.config), "cost": cost}
+                for name, version in matchup.versions.items():
+                    versions.setdefault(name, []).append(version)
+        points[setting_text(task.setting)] = known[config]
+    shared = _shared(list(points.values()))
+    return Determined(
+        shared,
+        {setting: own for setting, point in points.items() if (own := _own(point, shared))},
+        {name: ", ".join(dict.fromkeys(found)) for name, found in versions.items()},
+    )
+
+
+def _shared(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What all tables say, and say alike."""
+    shared: dict[str, Any] = {}
+    for key in (key for key in tables[0] if all(key in table for table in tables)):
+        values = [table[key] for table in tables]
+        if all(isinstance(value, dict) for value in values):
+            shared[key] = _shared(values)
+        elif all(value == values[0] for value in values):
+            shared[key] = values[0]
+    return shared
+
+
+def _own(table: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """What a table says beyond what is shared."""
+    own: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict) and key in shared:
+            if inner := _own(value, shared[key]):
+                own[key] = inner
+        elif key not in shared:
+            own[key] = value
+    return own
+
+
+def setting_text(setting: Any) -> str:
+    """A setting as people read it: plain text as it is, all else as JSON."""
+    return setting if isinstance(setting, str) else json.dumps(setting)
 
 
 def check_measures(names: Sequence[str]) -> None:
@@ -128,16 +202,14 @@ def run_tasks(
     request ends the workers; what their engines found is in the store.
     """
     done = {(p.side, p.key, json.dumps(p.setting)): p for p in read_points(kept)} if kept else {}
-    names = {1: "", 2: ""}
     found: dict[int, Point] = {}
     for number, task in enumerate(tasks):
-        names[task.side] = _side_name(task)
-        point = done.get((names[task.side], task.key, json.dumps(task.setting)))
+        point = done.get((_side_name(task), task.key, json.dumps(task.setting)))
         if point is not None:
             found[number] = point
     rest = [number for number in range(len(tasks)) if number not in found]
-    for number, point in _computed(tasks, rest, workers, stop):
-        found[number] = point
+    for place, point in computed(run_task, [tasks[number] for number in rest], workers, stop):
+        found[rest[place]] = point
         if kept is not None:
             with kept.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(point)) + "\n")
@@ -146,35 +218,10 @@ def run_tasks(
     return [found[number] for number in sorted(found)]
 
 
-def _computed(
-    tasks: Sequence[Task], rest: Sequence[int], workers: int, stop: Stop
-) -> Iterator[tuple[int, Point]]:
-    if not rest or stop.asked:
-        return
-    context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(min(workers, len(rest)), context, initializer=_ignore_interrupts)
-    try:
-        futures = {executor.submit(run_task, tasks[number]): number for number in rest}
-        with stop.interruptible():
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-    except KeyboardInterrupt:
-        return
-    except BrokenProcessPool:
-        raise PreplayError("a worker process died; the same command goes on from here") from None
-    finally:
-        for process in list((executor._processes or {}).values()):
-            process.terminate()
-        executor.shutdown(wait=True, cancel_futures=True)
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches the whole group; only the parent acts on it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def _side_name(task: Task) -> str:
-    return ("white", "black")[task.side - 1] if task.config.get("kind") == "chess" else str(task.side)
+    from preplay.matchup.opening import sides_of
+
+    return sides_of(task.config)[task.side - 1]
 
 
 def read_points(path: Path) -> list[Point]:
@@ -198,6 +245,6 @@ def as_csv(points: Sequence[Point], key: str, measures: Sequence[str]) -> str:
     for point in points:
         row = [getattr(point, m) for m in measures]
         writer.writerow(
-            [point.side, point.setting, *(round(x, 6) if isinstance(x, float) else x for x in row)]
+            [point.side, point.label, *(round(x, 6) if isinstance(x, float) else x for x in row)]
         )
     return text.getvalue()

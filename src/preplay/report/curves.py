@@ -17,7 +17,7 @@ def curves(run: Run) -> dict[str, Any]:
     plain = all(isinstance(p.setting, (int, float)) and not isinstance(p.setting, bool) for p in points)
     if plain:
         points = sorted(points, key=lambda p: float(p.setting))
-    settings: list[Any] = list(dict.fromkeys(p.setting if plain else str(p.setting) for p in points))
+    settings: list[Any] = list(dict.fromkeys(p.setting if plain else p.label for p in points))
     log = plain and min(settings) > 0 and max(settings) / min(settings) >= 20
     return {
         "key": points[0].key,
@@ -34,6 +34,11 @@ def curves(run: Run) -> dict[str, Any]:
 
 
 def _row(point: Point, settings: list[Any], plain: bool) -> dict[str, Any]:
-    at = settings.index(point.setting if plain else str(point.setting))
-    measured = {name: float(f"{point.measure(name):.8g}") for name in MEASURES}
+    at = settings.index(point.setting if plain else point.label)
+    measured = {name: _short(point.measure(name)) for name in MEASURES}
     return {"at": at, "ending": point.ending} | measured
+
+
+def _short(number: float) -> float:
+    """A count as it is, else eight digits."""
+    return number if isinstance(number, int) else float(f"{number:.8g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from preplay.errors import InputError
-from preplay.files import replacing
+from preplay.files import check_writable, replacing
 from preplay.response import Frontier
 
 if TYPE_CHECKING:
@@ -55,13 +56,25 @@ def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Any, Any]:
     return figure, axis
 
 
-def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure in the format its suffix names."""
+def check_figure(path: Path) -> None:
+    """Raise InputError unless a figure can be written to `path`; ask before long work."""
+    _check_kind(path)
+    check_writable(path)
+
+
+def _check_kind(path: Path) -> None:
     kinds = (".svg", ".png", ".pdf")
     if path.suffix.lower() not in kinds:
         raise InputError(f"figure '{path}'; expected a name ending in {', '.join(kinds)}")
-    with replacing(path) as temporary:
-        # No date in the file: the same result gives the same bytes.
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure in the format its suffix names."""
+    from matplotlib import rc_context
+
+    _check_kind(path)
+    with replacing(path) as temporary, rc_context({"svg.hashsalt": "preplay"}):
+        # No date in the file and no ids by chance: the same result gives the same bytes.
         stamp: dict[str, None] = {} if path.suffix.lower() == ".png" else {"Date": None}
         if path.suffix.lower() == ".pdf":
             stamp = {"CreationDate": None}
@@ -74,14 +87,22 @@ def plot_figure1(
     cost: float,
     published: Sequence[Reference] = (),
 ) -> None:
-    """The paper's Figure 1: U (thick, left axis) and |S| (thin, right axis) against log10 r."""
+    """The paper's Figure 1: U (thick, left axis) and |S| (thin, right axis) against log10 r.
+
+    r = 0, which has no logarithm, has its own place at the left.
+    """
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     figure = Figure(figsize=(7.2, 3.4 * max(1, len(sides))), layout="constrained")
     axes = np.atleast_1d(figure.subplots(max(1, len(sides)), 1, sharex=True))
+    met = [float(p.setting) for points in sides.values() for p in points]
+    met += [p.randomness for p in published if p.side in sides]
+    logs = [math.log10(r) for r in met if r > 0.0] or [0.0]
+    ticks = range(math.floor(min(logs)), math.ceil(max(logs)) + 1)
+    zero = ticks[0] - 1
     for axis, (side, points) in zip(axes, sides.items(), strict=False):
-        r = np.log10([float(p.setting) for p in points])
+        r = [_log_or(zero, float(p.setting)) for p in points]
         axis.plot(r, [p.value for p in points], color=BLUE, linewidth=3, marker="o", markersize=4)
         axis.set_ylabel("U", color=BLUE, rotation=0, labelpad=12)
         axis.set_ylim(min(0.45, *(p.value for p in points)) - 0.02, 1.03)
@@ -95,11 +116,13 @@ def plot_figure1(
         size.set_ylim(0, 1.08 * max(1, *(p.size for p in points), *(p.size for p in theirs)))
         size.spines["top"].set_visible(False)
         if theirs:
-            at = np.log10([p.randomness for p in theirs])
+            at = [_log_or(zero, p.randomness) for p in theirs]
             axis.plot(
                 at, [p.utility for p in theirs], color=BLUE, linewidth=1.6, linestyle=":", alpha=0.8
             )
             size.plot(at, [p.size for p in theirs], color=ORANGE, linewidth=0.9, linestyle=":", alpha=0.8)
+    if 0.0 in met:
+        axes[-1].set_xticks([zero, *ticks], ["r = 0", *map(str, ticks)])
     axes[-1].set_xlabel("log10 r, the opponent's randomness in centipawns")
     handles = [
         Line2D([], [], color=BLUE, linewidth=3, marker="o", label="U, memory not subtracted (left)"),
@@ -112,6 +135,10 @@ def plot_figure1(
         f"What preparation is worth against a randomizing opponent (cost {cost:g})", fontsize=11
     )
     save_figure(figure, path)
+
+
+def _log_or(zero: float, r: float) -> float:
+    return math.log10(r) if r > 0.0 else zero
 
 
 def plot_sweep(
@@ -134,7 +161,7 @@ def plot_sweep(
     if plain and points and min(at) > 0 and max(at) / min(at) >= 20:
         axes[-1].set_xscale("log")
     if not plain:
-        axes[-1].set_xticks(at, [str(p.setting) for p in points], rotation=30, ha="right")
+        axes[-1].set_xticks(at, [p.label for p in points], rotation=30, ha="right")
     axes[-1].set_xlabel(key)
     figure.suptitle(title, fontsize=11)
     save_figure(figure, path)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from preplay.cli import options, show
+from preplay.cli import options
 
 PAPER_NODES = ("white.nodes=4000", "black.nodes=4000", "prep.nodes=20000")
 QUICK_NODES = ("white.nodes=1500", "black.nodes=1500", "prep.nodes=6000")
@@ -22,7 +22,11 @@ def figure1(
     cost: options.Cost = None,
     randomness: Annotated[
         str | None,
-        typer.Option("--randomness", help="Values of r, separated by commas.", show_default=False),
+        typer.Option(
+            "--randomness",
+            help="Values of r, separated by commas; 0: always the best move.",
+            show_default=False,
+        ),
     ] = None,
     changes: options.Set = None,
     csv: Annotated[
@@ -42,10 +46,13 @@ def figure1(
 
     Example: preplay figure1 --quick --plot figure1.svg
     """
-    from preplay.cli.sweep import numbers, report_points
+    from dataclasses import replace
+
+    from preplay.cli.sweep import check_outputs, numbers, report_points, tell_written
     from preplay.cli.sweep import run as run_sweep
     from preplay.errors import InputError
     from preplay.experiments import figure1 as experiment
+    from preplay.experiments.sweep import determine
     from preplay.game import Side
     from preplay.growth import Limits
     from preplay.matchup import load_config
@@ -58,22 +65,29 @@ def figure1(
         sides = (1,) if side in ("white", "1") else (2,)
     else:
         raise InputError(f"side '{side}'; expected white, black or both")
+    check_outputs(csv, plot)
     nodes = QUICK_NODES if quick else PAPER_NODES
     name, config = load_config(spec, (*(nodes if spec == "chess" else ()), *(changes or ())))
     if config.get("kind") != "chess":
         raise InputError(f"matchup '{spec}' is not chess; use `preplay sweep` for other games")
     values = numbers(randomness) if randomness else experiment.QUICK if quick else experiment.FULL
+    experiment.check_randomness(values)
     price = cost if cost is not None else 1e-3 if quick else 1e-4
     config["cost"] = price
     published = experiment.read_reference(overlay) if overlay else []
     tasks = experiment.tasks(name, config, values, sides, price, store, Limits())
-    identity = {"matchup": config, "randomness": list(values), "sides": list(sides), "cost": price}
-    points, complete = run_sweep(tasks, "figure1", name, identity, save, workers, quiet or as_json)
+    results = determine([replace(tasks[0], config=config)])
+    identity = {**results.shared, "randomness": list(values), "sides": list(sides)}
+    points, complete = run_sweep(
+        tasks, "figure1", name, identity, results.versions, save, workers, quiet or as_json
+    )
+    curves = experiment.by_side(points)
+    ordered = [point for curve in curves.values() for point in curve]
+    report_points(ordered, "randomness", ("value", "size"), experiment.COLUMNS, csv, save, as_json)
     for path in (plot, save / "figure1.svg" if save else None, save / "figure1.png" if save else None):
         if path is not None:
-            plot_figure1(experiment.by_side(points), path, price, published)
-    measures = ("value", "size")
-    report_points(points, "randomness", measures, csv, save, as_json, plot)
+            plot_figure1(curves, path, price, published)
+    if not as_json:
+        tell_written(csv, plot, save)
     if not complete:
-        show.end_progress(None)
         raise typer.Exit(130)

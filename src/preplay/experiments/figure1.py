@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from preplay.matchup import settings
 FULL = tuple(round(0.1 * 2**k, 1) for k in range(15))
 """r = 0.1 to 1638.4, doubling: the values that the paper's author published."""
 QUICK = (0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
+COLUMNS = ("value", "size", "net", "upper", "unprepared", "histories", "questions")
+"""What its CSV tells of each point: all that the same command gives again."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,13 @@ class Reference:
     randomness: float
     utility: float
     size: int
+
+
+def check_randomness(values: Sequence[float]) -> None:
+    """Raise InputError for an r that nobody can play with; 0 is always the best move."""
+    for r in values:
+        if not 0.0 <= r < math.inf:
+            raise InputError(f"randomness {r:g}; expected a finite number of at least 0")
 
 
 def tasks(
@@ -57,10 +67,12 @@ def read_reference(path: Path) -> list[Reference]:
             f"{path}: cannot be read ({error}); expected a CSV of published points"
         ) from None
     try:
-        return [
+        published = [
             Reference(row["side"], float(row["randomness"]), float(row["utility"]), int(row["size"]))
             for row in rows
         ]
+        check_randomness([point.randomness for point in published])
+        return published
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{path}: {error!r}; expected a CSV with the columns side, randomness, utility, size"

@@ -114,7 +114,7 @@ def test_points_that_are_kept_are_not_computed_again(kind: str, tmp_path: Path) 
     old = point("1" if kind == "synthetic" else "white", 0.1, "cost")
     kept.write_text(json.dumps(old.__dict__) + "\n")
     stop = Stop()
-    stop.asked = True
+    stop.request()
     assert run_tasks([task], 1, kept, stop=stop) == [old]
     assert read_points(kept) == [old]
 

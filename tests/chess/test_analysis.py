@@ -211,6 +211,21 @@ def test_the_last_complete_iteration() -> None:
     assert found.complete
 
 
+def test_how_long_a_search_takes_does_not_matter() -> None:
+    """After three seconds Stockfish prints after each rank too, and these prints may look whole."""
+    done = [info(10, 1, "cp 20", "e2e4"), info(10, 2, "cp 10", "d2d4")]
+    early = [info(11, 1, "cp 30", "d2d4"), info(11, 2, "cp 25", "e2e4")]  # rank 2 was not searched yet
+    cut = [info(11, 1, "cp 30", "d2d4"), info(11, 2, "cp 5 upperbound", "g1f3"), "bestmove d2d4"]
+    fast, slow = (
+        read_analysis("\n".join(done + cut), 2, 0),
+        read_analysis("\n".join(done + early + cut), 2, 0),
+    )
+    assert fast == slow
+    assert [line.move for line in fast.lines] == ["e2e4", "d2d4"]
+    whole = [info(11, 1, "cp 30", "d2d4"), info(11, 2, "cp 27", "g1f3"), "bestmove d2d4"]
+    assert read_analysis("\n".join(done + early + whole), 2, 0).lines[1].move == "g1f3"
+
+
 def test_bounds_count_only_without_anything_better() -> None:
     rows = [info(1, 1, "cp 9 upperbound", "e2e4"), info(1, 2, "cp 5", "d2d4"), "bestmove e2e4"]
     found = read_analysis("\n".join(rows), 2, 0)

@@ -32,19 +32,26 @@ def read_analysis(output: str, want: int, seconds: float) -> Analysis:
     complete iteration: ranks 1 to `want` printed in a row, of one depth, none of them a bound, all
     moves different. (A search cut off inside the last rank may print such a block too: its scores are
     exact and comparable, only a move that was not yet looked at could still replace the last one.)
+    Of the prints of one iteration only the last counts: a search that lasts for seconds also prints
+    after each rank, and how fast the machine is must not matter.
     If there is none, as in very short searches, each rank has its latest exact score, else its latest
     bound, and the analysis is not `complete`. Raises EngineError when there is nothing to believe.
     """
     rows = output.splitlines()
     best = _best_move(rows)
     newest: list[_Info] = []  # newest first
+    over: set[int] = set()  # iterations whose last print is not whole
     for row in reversed(rows):
         info = _read(row)
         if info is None:
             continue
         newest.append(info)
-        if info.rank == 1 and _whole(block := newest[-want:], want):
-            return _analysis(block, best, _nodes(rows), True, seconds)
+        block = newest[-want:]
+        if info.rank == 1 and _printed(block, want):
+            iteration = max(line.line.depth for line in block)
+            if iteration not in over and _whole(block):
+                return _analysis(block, best, _nodes(rows), True, seconds)
+            over.add(iteration)
     chosen = _remains(newest, want)
     if not chosen:
         raise EngineError(f"bestmove {best} came without a score")
@@ -70,14 +77,15 @@ def _best_move(rows: list[str]) -> str:
     return words[1]
 
 
-def _whole(block: list[_Info], want: int) -> bool:
-    """Whether `block`, newest first, is one iteration of all `want` lines."""
-    return (
-        [info.rank for info in block] == list(range(len(block), 0, -1))
-        and len(block) == want
-        and all(info.exact and info.line.depth == block[0].line.depth for info in block)
-        and len({info.line.move for info in block}) == want
-    )
+def _printed(block: list[_Info], want: int) -> bool:
+    """Whether `block`, newest first, is all `want` ranks in a row."""
+    return len(block) == want and [info.rank for info in block] == list(range(want, 0, -1))
+
+
+def _whole(block: list[_Info]) -> bool:
+    """Whether all lines of `block` are exact scores of one iteration, and of different moves."""
+    exact = all(info.exact and info.line.depth == block[0].line.depth for info in block)
+    return exact and len({info.line.move for info in block}) == len(block)
 
 
 def _remains(newest: list[_Info], want: int) -> list[_Info]:

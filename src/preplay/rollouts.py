@@ -40,6 +40,17 @@ def theorem3_samples(epsilon: float, delta: float, cost: float, longest: int, wi
     return math.ceil(16.0 * math.log(histories / delta) / epsilon**2)
 
 
+def enough_samples(
+    epsilon: float, delta: float, cost: float, longest: int, widest: int
+) -> tuple[int, float]:
+    """Playouts a history and the δ of each so that all values within reach of a cost are ε/2-near.
+
+    The guarantee of Theorem 3 with Hoeffding's constant.
+    """
+    histories = theorem3_histories(cost, longest, widest)
+    return hoeffding_samples(epsilon, delta, histories), delta / histories
+
+
 def theorem3_histories(cost: float, longest: int, widest: int) -> float:
     """|W| ≤ A²(L+1)/λ: how many histories may matter at a cost."""
     if not cost > 0.0:

@@ -109,6 +109,8 @@ def load(directory: Path) -> Run:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']!r}")
+        if not isinstance(data["identity"], dict) or not isinstance(data["versions"], dict):
+            raise ValueError("identity and versions are not tables")
         return Run(
             directory,
             data["command"],

@@ -164,6 +164,8 @@ def load(path: Path) -> Tree:
         names = tuple(str(name) for name in columns.pop("names"))
         tree = Tree(names=names, **columns)
         check(tree)
-    except Exception as error:
-        raise StoreError(f"{path}: not a tree of preplay ({error})") from None
+    except FileNotFoundError:
+        raise StoreError(f"{path}: no such file; expected the tree of a run") from None
+    except Exception:
+        raise StoreError(f"{path}: damaged or foreign; expected the tree of a run") from None
     return tree

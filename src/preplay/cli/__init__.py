@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import sys
+from typing import NoReturn
 
 
 def main() -> None:
     """Run `preplay`: exit 0 when done, 1 on failure with one line, 2 on wrong usage, 130 on Ctrl-C."""
-    from preplay.cli.app import app
     from preplay.errors import PreplayError
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show is shown as \\u....
+            stream.reconfigure(errors="backslashreplace")
     try:
+        from preplay.cli.app import app
+
         app()
+        sys.stdout.flush()
     except PreplayError as error:
-        print(f"preplay: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(1)
+        _fail(str(error), 1)
     except KeyboardInterrupt:
-        print("preplay: interrupted", file=sys.stderr)
-        sys.exit(130)
+        _fail("interrupted", 130)
     except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
+        _quit(1)
+    except OSError as error:
+        _fail(f"{error.filename or 'cannot write to stdout'}: {error.strerror}", 1)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    """Say in one line what was wrong."""
+    print(f"preplay: {' '.join(message.split())}", file=sys.stderr)
+    _quit(code)
+
+
+def _quit(code: int) -> NoReturn:
+    """End without a word about output that nobody takes."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.exit(code)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)

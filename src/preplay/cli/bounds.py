@@ -53,13 +53,14 @@ def bounds(
                 who,
                 matchup.base,
                 matchup.prep[who - 1],
-                matchup.value,
+                matchup.value_at(p),
                 goal,
                 limits,
                 stop=stop,
                 progress=progress,
             )
             trees.append(grown.tree)
+            counted = grown.ending == "complete"
         show.end_progress(progress)
         first = theorems.theorem1(trees[0], who, advantage, epsilon, matchup.game.longest)
         lemma = theorems.lemma1(trees[1], who, p, matchup.game.longest)
@@ -74,7 +75,7 @@ def bounds(
             "guarantee": first.guarantee,
             "constructed": {"size": len(first.nodes), "value": first.value},
             "complete": first.complete,
-            "lemma1": {"p": lemma.p, "count": lemma.count, "bound": lemma.bound},
+            "lemma1": {"p": lemma.p, "count": lemma.count, "bound": lemma.bound, "complete": counted},
         }
         if as_json:
             show.print_json(data)
@@ -83,11 +84,13 @@ def bounds(
             print(f"  first histories with value >= {advantage:g}: {first.firsts:,}")
             print(f"  met with probability (P_norm)     {first.p_norm:.6g}")
             print(f"  entropy of which one              {first.entropy:.6g} nats")
-            print(f"  a book of at most                 {first.size_bound:,.6g} histories")
+            print(f"  a book of at most                 {first.size_bound:,.6g}")
             print(f"  is sure to earn                   {first.guarantee:.6g}")
             print(f"  the proof's book has              {len(first.nodes):,} and earns {first.value:.6g}")
             if not first.complete:
                 print("  growth was cut short: the numbers speak of the histories found so far")
-            print(f"Lemma 1: {show.histories(lemma.count)} of reach >= {p:g}, bound {lemma.bound:,.6g}")
+            least = "" if counted else "at least "
+            count = show.histories(lemma.count)
+            print(f"Lemma 1: {least}{count} of reach >= {p:g}, bound {lemma.bound:,.6g}")
     if stop.asked:
         raise typer.Exit(130)

@@ -13,7 +13,7 @@ from preplay.cli import options, show
 def draw(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A directory made by `equilibrium --save`.")],
     side: options.SideName,
-    seed: Annotated[int, typer.Option("--seed", help="Same seed, same book.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same book.")] = 0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the book (.json).")
     ] = None,
@@ -29,19 +29,20 @@ def draw(
     from preplay import runs
     from preplay.errors import InputError
     from preplay.matchup.model import side_named
+    from preplay.matchup.opening import sides_of
 
     kept = runs.load(run)
     if kept.command != "equilibrium":
         raise InputError(f"{run}: made by `preplay {kept.command}`; expected an equilibrium run")
-    chess = kept.identity["matchup"].get("kind") == "chess"
-    who = side_named(side, ("white", "black") if chess else ("1", "2"))
+    names = sides_of(kept.identity["matchup"])
+    who = side_named(side, names)
     drawn = books.draw(books.load(kept.path(f"book-{who}.json")), np.random.default_rng(seed), seed)
     if output is not None:
         books.save(drawn, output)
     if as_json:
         show.print_json(
             {
-                "side": side,
+                "side": who if names == ("1", "2") else names[who - 1],
                 "seed": seed,
                 "size": drawn.size,
                 "book": [{"history": list(e.history), "moves": dict(e.moves)} for e in drawn.entries],

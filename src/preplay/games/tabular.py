@@ -129,6 +129,8 @@ def load(path: Path | str) -> TabularGame:
         raise InputError(f"{path}: nested too deeply for JSON; expected fewer than 300 plies") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+    except ValueError:
+        raise InputError(f"{path}: a number of thousands of digits; expected numbers in [0, 1]") from None
     try:
         return parse(data)
     except InputError as error:

@@ -232,7 +232,7 @@ def _value(
     if value.model != "rollouts":
         return EngineValue(analyst, judge, value.model), None, None
     from preplay.adaptive import AdaptiveRollouts
-    from preplay.rollouts import Playouts, Rollouts, theorem3_histories
+    from preplay.rollouts import Playouts, Rollouts, enough_samples, theorem3_histories
 
     sampler = Playouts(game, base, seed=value.seed)
     samples = value.samples
@@ -244,7 +244,12 @@ def _value(
 
         return valuing(settings.cost or LEAST_COST), None, valuing
     adaptive = AdaptiveRollouts(game, sampler, value.delta)
-    return adaptive, (adaptive, value.epsilon), None
+
+    def fixed(price: float) -> Evaluator[Any]:
+        size = price, game.longest, widest
+        return Rollouts(game, sampler, *enough_samples(value.epsilon, value.delta, *size))
+
+    return adaptive, (adaptive, value.epsilon), fixed
 
 
 def _telling(analyst: Analyst) -> str:

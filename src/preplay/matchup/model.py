@@ -31,7 +31,8 @@ class Matchup(Generic[S]):
     value: Evaluator[S]
     """v(h) of base against base."""
     valuing: Callable[[float], Evaluator[S]] | None = None
-    """The same by so many samples that all radii hold together, for books at a price (Theorem 3)."""
+    """Where `value` samples: the same by a fixed number of playouts a history, enough for books at a
+    price that all radii hold together (Theorem 3)."""
     costs: tuple[float | None, float | None] = (None, None)
     """Default price of a memorized history for each side."""
     sides: tuple[str, str] = ("1", "2")

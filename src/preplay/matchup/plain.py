@@ -191,7 +191,13 @@ def _value(
     if value.model == "exact":
         return Exact(game, base), None, None
     from preplay.adaptive import AdaptiveRollouts
-    from preplay.rollouts import Playouts, Rollouts, theorem3_histories, theorem3_samples
+    from preplay.rollouts import (
+        Playouts,
+        Rollouts,
+        enough_samples,
+        theorem3_histories,
+        theorem3_samples,
+    )
 
     sampler = Playouts(game, base, seed=value.seed)
     if value.model == "rollouts":
@@ -203,4 +209,9 @@ def _value(
 
         return valuing(settings.cost or LEAST_COST), None, valuing
     adaptive = AdaptiveRollouts(game, sampler, value.delta)
-    return adaptive, (adaptive, value.epsilon), None
+
+    def fixed(price: float) -> Evaluator[Any]:
+        size = price, game.longest, game.widest
+        return Rollouts(game, sampler, *enough_samples(value.epsilon, value.delta, *size))
+
+    return adaptive, (adaptive, value.epsilon), fixed

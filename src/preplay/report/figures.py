@@ -181,6 +181,10 @@ def plot_trace(trace: Sequence[SolverProgress], path: Path, title: str) -> None:
     left.set_xlabel("iterations")
     right.set_xlabel("seconds")
     left.set_ylabel("certified gap")
+    seconds = [point.seconds for point in trace if point.seconds > 0.0]
+    if seconds and max(seconds) < 10.0 * min(seconds):  # less than a decade: log ticks would collide
+        right.set_xscale("linear")
+        right.locator_params(axis="x", nbins=4)
     for axis in (left, right):
         axis.grid(True, which="both", linewidth=0.3, alpha=0.5)
         axis.spines[["top", "right"]].set_visible(False)

@@ -44,6 +44,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         file(LEAF, "preplay-game/2"),
         "format is 'preplay-game/2'; expected 'preplay-game/1'",
     ),
+    ("a root that is the end", file(LEAF), "root: the game is over before it begins"),
     ("a number as format", file(LEAF, 1), "format is 1; expected 'preplay-game/1'"),
     (
         "a key too many",

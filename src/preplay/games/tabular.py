@@ -157,6 +157,8 @@ def parse(data: Any) -> TabularGame:
                 (child, raw["actions"][action]["to"], depth + 1)
                 for action, child in reversed(node.children.items())
             )
+    if root.player == FINAL:
+        raise InputError("root: the game is over before it begins; expected a player and actions")
     for node in reversed(order):
         if node.estimate is not None:
             node.value = node.estimate

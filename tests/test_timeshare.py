@@ -17,7 +17,7 @@ from preplay.games.tabular import Node, TabularPolicy
 from preplay.growth import Stop
 from preplay.rollouts import Request, at
 from preplay.streams import Streams
-from preplay.timeshare import ByTheBook, shares, time_share
+from preplay.timeshare import ByTheBook, mean_of, shares, time_share
 from preplay.value import Exact
 from randomgames import History, Raw, games
 
@@ -188,6 +188,41 @@ def test_shares_add_up_and_have_errors() -> None:
     assert found.share.error == pytest.approx(float(np.std(ratios)), rel=0.2)
 
 
+@pytest.mark.parametrize("outcome", [0.0, 0.5, 1.0])
+def test_games_that_all_end_alike_prove_little(outcome: float) -> None:
+    """Agresti and Coull: add two wins and two losses."""
+    mean, error = mean_of(np.full(100, outcome))
+    assert mean == outcome
+    padded = np.concatenate((np.full(100, outcome), np.zeros(2), np.ones(2)))
+    assert error == pytest.approx(float(padded.std()) / 104**0.5)
+    if outcome == 1.0:
+        p = 102 / 104
+        assert error == pytest.approx((p * (1 - p) / 104) ** 0.5)
+        # A draw in 400 further games is no surprise.
+        assert abs(399.5 / 400 - mean) < 2.0 * error
+
+
+def test_the_least_error_does_not_touch_games_that_vary() -> None:
+    rng = np.random.default_rng(3)
+    for n in (50, 300, 1500):
+        scores = rng.choice([0.0, 0.5, 1.0], n, p=[0.1, 0.2, 0.7])
+        assert mean_of(scores).error == float(scores.std(ddof=1)) / n**0.5
+    gains = mean_of(np.zeros(196), least=-1.0)
+    assert gains == (0.0, pytest.approx(2.0 / 200))
+    assert mean_of(np.zeros(0)) == (0.5, 0.5)
+    assert mean_of(np.ones(1), least=-1.0) == (1.0, 1.0)
+
+
+def test_without_a_book_nothing_is_gained_for_certain() -> None:
+    raw = one_line()
+    clocked = Clocked(tabular.parse(raw), (4, 4), levels=LEVELS)
+    at_board = AtTheBoard(clocked, HALF, Blend())
+    found = time_share(clocked, (at_board, at_board), 1, {}, HALF, 50, seed=1)
+    assert found.gain == found.moves == found.time == (0.0, 0.0)
+    assert found.value == found.without
+    assert found.without.error > 0.0
+
+
 def test_stopping_early_keeps_whole_triples() -> None:
     raw = one_line()
     clocked = Clocked(tabular.parse(raw), (4, 4), levels=LEVELS)
@@ -201,4 +236,5 @@ def test_stopping_early_keeps_whole_triples() -> None:
     found = time_share(
         clocked, (at_board, at_board), 1, {}, HALF, 10_000, seed=1, stop=stop, progress=after_two_blocks
     )
-    assert found.games == 200
+    assert 200 <= found.games < 300
+    assert found.wanted == 10_000

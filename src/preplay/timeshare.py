@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, NamedTuple
 
-import numpy as np
-
 from preplay.game import Distribution, S, Side, walk
 from preplay.games.clocked import Clocked, ClockedState, TimeRule, timed
 from preplay.growth.stopping import NEVER, Stop
@@ -26,8 +24,8 @@ from preplay.tree import Floats
 History = tuple[str, ...]
 Memory = Mapping[History, Distribution]
 """A book: what to play at each memorized history."""
-BLOCK = 100
-"""Games of each kind between two looks at the stop sign."""
+PSEUDO = 2
+"""Games added at either end of what is possible, for the least standard error."""
 FRESH = 3
 """The purpose of these games, which no others have: the choice of the book has not seen their dice."""
 
@@ -62,6 +60,13 @@ class TimeShare:
     """What saved time brings: `value` less `charged`."""
     share: Mean | None
     """`time` as a share of `gain`; None where the gain is not clear of 0 (two standard errors)."""
+    wanted: int
+    """Games of each kind that were asked for; more than `games` where they were cut short."""
+
+    def without_a_book(self) -> TimeShare:
+        """What the same games say of the side that memorizes nothing."""
+        none, same = Mean(0.0, 0.0), self.without
+        return replace(self, charged=same, value=same, gain=none, moves=none, time=none, share=None)
 
     def as_data(self) -> dict[str, Any]:
         """As JSON data."""
@@ -74,8 +79,9 @@ class TimeShare:
     def lines(self) -> list[str]:
         """As people read it."""
         share = "" if self.share is None else f": {self.share.mean:.0%} ± {self.share.error:.0%} of it"
+        cut = f" of {self.wanted:,}" if self.games < self.wanted else ""
         return [
-            f"Played afresh, {self.games:,} games each (± standard error)",
+            f"Played afresh, {self.games:,}{cut} games each (± standard error)",
             f"  without the book     {self.without}",
             f"  with the book        {self.value}",
             f"  gain                 {self.gain}",
@@ -98,7 +104,15 @@ class ByTheBook(Generic[S]):
     @property
     def prefetch(self) -> Callable[[Sequence[S]], None] | None:
         """Tells the base policy what it will be asked, if it wants to know."""
-        tell = getattr(self.base, "prefetch", None)
+        return self._telling("prefetch")
+
+    @property
+    def cancel(self) -> Callable[[Sequence[S]], None] | None:
+        """Tells the base policy what it will not be asked after all, if it wants to know."""
+        return self._telling("cancel")
+
+    def _telling(self, what: str) -> Callable[[Sequence[S]], None] | None:
+        tell = getattr(self.base, what, None)
         return None if tell is None else lambda states: tell([s for s in states if not self.holds(s)])
 
     def holds(self, state: S) -> bool:
@@ -133,7 +147,7 @@ def time_share(
 ) -> TimeShare:
     """Play the book of `side` against the opponent's base; `rule` says what base would take for a move.
 
-    Stopped early, it answers with the games that all three kinds have finished.
+    Stopped early, it answers with the first games, up to one that some kind has not finished.
     """
     inner = game.game
     played = {inner.history(walk(game, history).inner): moves for history, moves in book.items()}
@@ -141,39 +155,30 @@ def time_share(
     charged = ByTheBook(
         lambda state: inner.history(state.inner), played, base[side - 1], lambda state: rule(game, state)
     )
+    kinds: tuple[Policy[ClockedState[S]], ...] = (base[side - 1], charged, free)
     samplers = [
         Streams(game, (mine, base[1]) if side == 1 else (base[0], mine), seed)
-        for mine in (base[side - 1], charged, free)
+        for mine in (kinds if book else kinds[:1])  # without a book all three are the same games
     ]
-    scores: list[list[Floats]] = [[], [], []]
     start = replace(at(game, game.root()), purpose=FRESH)
-    for first in range(0, games, BLOCK):
-        count = min(BLOCK, games - first)
-        try:
-            with stop.interruptible():
-                block = play_alike(samplers, Request(start, first, count))
-        except KeyboardInterrupt:
-            if not stop.asked:
-                raise
-            break
-        for kind, outcome in zip(scores, block, strict=True):
-            kind.append(outcome.utilities if side == 1 else 1.0 - outcome.utilities)
-        if progress is not None:
-            progress(first + count)
-        if stop.asked:
-            break
-    return shares(side, *(np.concatenate([np.zeros(0), *kind]) for kind in scores))
+    outcomes = play_alike(samplers, Request(start, 0, games), stop=stop, progress=progress)
+    scores = [o.utilities if side == 1 else 1.0 - o.utilities for o in outcomes]
+    if not book:
+        return shares(side, *scores * 3, wanted=games).without_a_book()
+    return shares(side, *scores, wanted=games)
 
 
-def shares(side: Side, without: Floats, charged: Floats, value: Floats) -> TimeShare:
+def shares(
+    side: Side, without: Floats, charged: Floats, value: Floats, *, wanted: int | None = None
+) -> TimeShare:
     """The account of games that were played with the same random numbers in all three kinds."""
     gain, time = value - without, value - charged
-    total, saved = mean_of(gain), mean_of(time)
+    total, saved = mean_of(gain, least=-1.0), mean_of(time, least=-1.0)
     share = None
     if total.mean > 2.0 * total.error:
-        ratio = saved.mean / total.mean
+        ratio, unit = saved.mean / total.mean, 1.0 / total.mean
         # The delta method: to first order the ratio varies as (time - ratio * gain) / mean gain.
-        share = Mean(ratio, mean_of((time - ratio * gain) / total.mean).error)
+        share = Mean(ratio, mean_of((time - ratio * gain) / total.mean, -unit, unit).error)
     return TimeShare(
         side=side,
         games=len(value),
@@ -181,14 +186,27 @@ def shares(side: Side, without: Floats, charged: Floats, value: Floats) -> TimeS
         charged=mean_of(charged),
         value=mean_of(value),
         gain=total,
-        moves=mean_of(charged - without),
+        moves=mean_of(charged - without, least=-1.0),
         time=saved,
         share=share,
+        wanted=len(value) if wanted is None else wanted,
     )
 
 
-def mean_of(numbers: Floats) -> Mean:
-    """The mean of independent numbers and its standard error; ± 1/2 where there are fewer than two."""
-    if len(numbers) < 2:
-        return Mean(float(numbers.mean()) if len(numbers) else 0.5, 0.5)
-    return Mean(float(numbers.mean()), float(numbers.std(ddof=1)) / math.sqrt(len(numbers)))
+def mean_of(numbers: Floats, least: float = 0.0, most: float = 1.0) -> Mean:
+    """The mean of independent numbers from `least` to `most`, and its standard error.
+
+    Games that all end alike do not prove that every game does. So the standard error is never below
+    that of as many games at the mean and `PSEUDO` more at either end, which is what Agresti and Coull's
+    interval (add two successes and two failures) has where nothing else varies. Fewer than two numbers
+    tell nothing: half of the range.
+    """
+    n = len(numbers)
+    if n < 2:
+        return Mean(float(numbers.mean()) if n else (least + most) / 2.0, (most - least) / 2.0)
+    mean = float(numbers.mean())
+    padded = n + 2 * PSEUDO
+    centre = (n * mean + PSEUDO * (least + most)) / padded
+    squares = n * (mean - centre) ** 2 + PSEUDO * ((least - centre) ** 2 + (most - centre) ** 2)
+    floor = math.sqrt(squares) / padded
+    return Mean(mean, max(float(numbers.std(ddof=1)) / math.sqrt(n), floor))

@@ -419,9 +419,10 @@ def test_a_tree_cut_short_says_so() -> None:
 def test_limits_and_interruptions_keep_the_bounds_honest() -> None:
     raw, game, values, tree = limited(10_000)
     best = best_net(raw, 1, 0.001)
-    few = sharpen(game, tree, 1, 0.001, values, 0.01, most=values.samples + 500)
+    before = values.samples
+    few = sharpen(game, tree, 1, 0.001, values, 0.01, most=before + 500)
     assert few.ending == "samples"
-    assert few.samples >= 500
+    assert few.samples == before + 500
     stop = Stop()
     stop.asked = True
     stopped = sharpen(game, tree, 1, 0.001, values, 0.001, stop=stop)
@@ -431,6 +432,51 @@ def test_limits_and_interruptions_keep_the_bounds_honest() -> None:
         assert result.regret > 0.01
         assert best - true_net(raw, result) <= result.regret
         assert best <= result.upper
+
+
+@pytest.mark.parametrize("more", [0, 1, 31, 33, 100, 1000])
+def test_there_are_at_most_as_many_playouts_as_said(more: int) -> None:
+    raw, game, values, tree = limited(10_000)
+    most, played = values.samples + more, 0
+
+    class Counting:
+        def play(self, requests: Sequence[Request[Node]]) -> Sequence[Outcomes]:
+            nonlocal played
+            assert all(request.count > 0 for request in requests)
+            played += sum(request.count for request in requests)
+            answer: Sequence[Outcomes] = values.sampler.play(requests)
+            return answer
+
+    result = sharpen(game, tree, 1, 0.001, replace(values, sampler=Counting()), 0.01, most=most)
+    assert (result.ending, result.samples, played) == ("samples", most, more)
+    assert best_net(raw, 1, 0.001) <= result.upper
+
+
+def test_a_book_is_played_as_a_whole_within_the_limits_too() -> None:
+    """At such a price no decision is in doubt; what the (empty) book nets is still to be found."""
+    _, game, values, tree = limited(10_000)
+    before = values.samples
+    whole = sharpen(game, tree, 1, 0.9, values, 0.2)
+    assert whole.ending == "certified"
+    assert whole.samples > before + 10
+    few = sharpen(game, tree, 1, 0.9, values, 0.2, most=before + 10)
+    assert (few.ending, few.samples) == ("samples", before + 10)
+    stop = Stop()
+    stop.asked = True
+    assert sharpen(game, tree, 1, 0.9, values, 0.2, stop=stop).ending == "interrupted"
+    over = Stop().until(0.0)
+    assert sharpen(game, tree, 1, 0.9, values, 0.2, stop=over).ending == "seconds"
+
+
+def test_what_is_known_can_be_kept_and_recalled() -> None:
+    game = parse(random_game(np.random.default_rng(3)))
+    states = [node for node in _nodes(game.root()) if node.player in (1, 2)]
+    one, two = rollouts(game), rollouts(game)
+    one.values(states[:5])
+    one.refine(states[1], 100)
+    two.recall(one.kept())
+    assert (two.samples, two.estimates) == (one.samples, one.estimates)
+    assert two.values(states[:8]) == one.values(states[:8])  # the same shares of δ are spent
 
 
 def test_an_interruption_while_playing() -> None:

@@ -15,6 +15,7 @@ At variance 1/4 this is about a sixth wider than Hoeffding's bound for one fixed
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -135,6 +136,19 @@ class AdaptiveRollouts(Generic[S]):
         outcomes = self.sampler.play(requests)
         for start, estimate, outcome in zip(starts, known, outcomes, strict=True):
             self.estimates[start.key] = estimate.after(outcome)
+
+    def kept(self) -> str:
+        """All that is known, as text that a checkpoint can hold."""
+        known = [(self.estimates.get(history, Estimate()), history) for history in self._places]
+        return json.dumps([[*estimate, *history] for estimate, history in known])
+
+    def recall(self, text: str) -> None:
+        """Take up what an earlier part of the same run had `kept`."""
+        for samples, total, spread, certain, *history in json.loads(text):
+            key = tuple(history)
+            self._place(key)
+            if samples and key not in self.estimates:
+                self.estimates[key] = Estimate(samples, total, spread, certain)
 
     def _place(self, history: tuple[str, ...]) -> int:
         return self._places.setdefault(history, self.asked + len(self._places) + 1)

@@ -25,6 +25,7 @@ from preplay.game import FINAL, Game, S, Side
 from preplay.growth.stopping import NEVER, Stop
 from preplay.response import check_cost, reach
 from preplay.rollouts import Request, Start, at, check_guarantee, lottery, theorem3_samples
+from preplay.streams import play_unless
 from preplay.tree import Bools, Floats, Ints, Tree
 
 BLOCK = 32
@@ -35,7 +36,7 @@ _POOL: Final = 1  # playouts from the pool of exits below it
 _BOOK: Final = 2  # playouts from all exits of the chosen book
 
 Indices = npt.NDArray[np.intp]
-Ending = Literal["certified", "open", "samples", "interrupted"]
+Ending = Literal["certified", "open", "samples", "seconds", "interrupted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,34 +82,38 @@ def sharpen(
     """The book of `side` that is within `epsilon` of the best, but for a chance of `rollouts.delta`.
 
     `tree` was grown for this side and cost with `rollouts` as its values (or with exact ones). Then the
-    chosen book is played as a whole until its net is known to within ε/2. Once `most`
-    playouts are spent no further ones begin; the book then comes with the regret that it may have.
+    chosen book is played as a whole until its net is known to within ε/2. There are at most `most`
+    playouts, those of the growth included; where they end, or `stop` is asked, the book comes with the
+    regret that it may have.
     `trusted`: choose by the tree's values as far as the playouts do not contradict them, instead of by
     the means of the playouts. What is certain does not depend on it.
     """
     check_cost(cost)
     check_guarantee(epsilon, rollouts.delta)
     before = rollouts.samples
-    doubt = _Doubt(game, tree, side, cost, rollouts, trusted)
+    room = None if most is None else max(0, most - before)
+    doubt = _Doubt(game, tree, side, cost, rollouts, trusted, room)
     ending: Ending = "certified"
     while (bounds := doubt.bounds()).regret > epsilon:
         arms = doubt.arms(bounds, epsilon)
         if not len(arms):
             ending = "open"
-        elif most is not None and before + doubt.samples >= most:
+        elif doubt.room == 0:
             ending = "samples"
         elif stop.asked or not doubt.narrow(arms, stop):
-            ending = "interrupted"
+            ending = stop.reason
         if ending != "certified":
             break
         if progress is not None:
             progress(Sharpening(bounds.regret, before + doubt.samples))
     lower, upper = bounds.lower, bounds.upper
     book, exits = loops.played(tree.parent, doubt.kind, bounds.chosen)
-    if ending not in ("interrupted", "samples") and upper - lower > 2.0 * epsilon:
-        low, high = doubt.certify(np.flatnonzero(exits), epsilon / 2.0, stop)
+    if ending in ("certified", "open") and upper - lower > 2.0 * epsilon:
+        low, high, known = doubt.certify(np.flatnonzero(exits), epsilon / 2.0, stop)
         price = cost * int(book.sum())
         lower, upper = max(lower, low - price), min(upper, high - price + bounds.regret)
+        if not known:
+            ending = "samples" if doubt.room == 0 else stop.reason
     return Sharpened(
         tree=doubt.sharper(),
         side=side,
@@ -154,9 +159,9 @@ class _Arm(Generic[S]):
     """Counts in place of the mean of the playouts, as far as they allow."""
 
     @property
-    def request(self) -> Request[S]:
+    def wanted(self) -> int:
         """A quarter more playouts."""
-        return Request(self.start, self.estimate.samples, max(BLOCK, self.estimate.samples // 4))
+        return max(BLOCK, self.estimate.samples // 4)
 
     def update(self, estimate: Estimate, side: Side) -> None:
         self.estimate = estimate
@@ -181,10 +186,13 @@ class _Doubt(Generic[S]):
         cost: float,
         rollouts: AdaptiveRollouts[S],
         trusted: bool,
+        room: int | None = None,
     ) -> None:
         self.game, self.tree, self.side, self.cost, self.rollouts = game, tree, side, cost, rollouts
         self.trusted = trusted
         self.samples = 0
+        self.room = room
+        """How many playouts may still be made; None: any number."""
         self.pi = reach(tree, side)
         self.above = loops.own_above(tree.parent, tree.player, side)
         unknown = np.isnan(tree.value)
@@ -236,10 +244,11 @@ class _Doubt(Generic[S]):
 
     def narrow(self, arms: Indices, stop: Stop) -> bool:
         """More playouts for all of these arms in one batch; whether they came to their end."""
-        pulled = [(row, k, self._arm(row, k)) for row, k in arms.tolist()]
-        if not self._sample([arm for _, _, arm in pulled], stop):
+        pulled = [(row, k, self._arm(row, k)) for row, k in arms[: self.room].tolist()]
+        played = self._sample([arm for _, _, arm in pulled], stop)
+        if played is None:
             return False
-        for row, k, arm in pulled:
+        for row, k, arm in pulled[:played]:
             weight = self.weight[row, k]
             self.mean[row, k], self.low[row, k] = weight * arm.mean, weight * arm.low
             self.high[row, k], self.taken[row, k] = weight * arm.high, arm.estimate.samples
@@ -247,30 +256,45 @@ class _Doubt(Generic[S]):
                 self.rollouts.estimates[arm.start.key] = arm.estimate
         return True
 
-    def certify(self, exits: Indices, radius: float, stop: Stop) -> tuple[float, float]:
-        """The least and greatest value of a book, from playouts that leave it by its `exits`."""
+    def certify(self, exits: Indices, radius: float, stop: Stop) -> tuple[float, float, bool]:
+        """The least and greatest value of a book, from playouts that leave it by its `exits`.
+
+        And whether they are as near to each other as asked.
+        """
         mean, width = self.mean[_OWN, exits], self.high[_OWN, exits] - self.low[_OWN, exits]
         exact = float(mean[width == 0.0].sum())
         exits = exits[width > 0.0]
         weight = float(self.pi[exits].sum())
         arm = _Arm(self._lottery(0, exits, _BOOK), self.rollouts.delta / PARTS, 0.5, 0.0, 1.0)
-        while weight * (arm.high - arm.low) > 2.0 * radius and not stop.asked:
-            if not self._sample([arm], stop):
-                break
-        return exact + weight * arm.low, exact + weight * arm.high
+        while weight * (arm.high - arm.low) > 2.0 * radius:
+            if self.room == 0 or stop.asked or self._sample([arm], stop) is None:
+                return exact + weight * arm.low, exact + weight * arm.high, False
+        return exact + weight * arm.low, exact + weight * arm.high, True
 
-    def _sample(self, arms: list[_Arm[S]], stop: Stop) -> bool:
+    def _sample(self, arms: list[_Arm[S]], stop: Stop) -> int | None:
+        """More playouts of the first arms, as many as there is room for; None where a stop came first."""
+        requests: list[Request[S]] = []
+        left = self.room
+        for arm in arms:
+            count = arm.wanted if left is None else min(arm.wanted, left)
+            if count == 0:
+                break
+            left = None if left is None else left - count
+            requests.append(Request(arm.start, arm.estimate.samples, count))
         try:
             with stop.interruptible():
-                outcomes = self.rollouts.sampler.play([arm.request for arm in arms])
+                outcomes = play_unless(self.rollouts.sampler, requests, stop)
         except KeyboardInterrupt:
             if not stop.asked:
                 raise
-            return False
-        for arm, outcome in zip(arms, outcomes, strict=True):
+            return None
+        if outcomes is None:
+            return None
+        self.room = left
+        for arm, outcome in zip(arms, outcomes, strict=False):
             self.samples += len(outcome.utilities)
             arm.update(arm.estimate.after(outcome), self.side)
-        return True
+        return len(requests)
 
     def _arm(self, row: int, k: int) -> _Arm[S]:
         if (row, k) not in self._arms:
@@ -311,6 +335,8 @@ class _Doubt(Generic[S]):
         """The tree with what is known now; exits of a sampled pool get the mean of the pool."""
         value, radius = self.tree.value.copy(), self.tree.radius.copy()
         for (row, k), arm in self._arms.items():
+            if not arm.estimate.samples:
+                continue
             mean = arm.mean if self.side == 1 else 1.0 - arm.mean
             if row == _OWN:
                 value[k], radius[k] = mean, max(arm.high - arm.mean, arm.mean - arm.low)

@@ -23,6 +23,9 @@ def save(front: Front[S], path: Path) -> None:
         "asked": np.array([questions.asked for questions in front.oracles]),
         "purpose": np.array(_purpose(front)),
     }
+    kept = getattr(front.value, "kept", None)  # what an evaluator that learns must not forget
+    if kept is not None:
+        more["kept"] = np.frombuffer(kept().encode(), dtype=np.uint8)
     save_columns(path, front.built.columns() | more)
 
 
@@ -37,6 +40,9 @@ def take_up(front: Front[S], path: Path) -> None:
         if purpose != _purpose(front):
             raise ValueError(f"it is for {purpose}, not {_purpose(front)}")
         _restore(front, columns)
+        recall = getattr(front.value, "recall", None)
+        if recall is not None and "kept" in columns:
+            recall(columns["kept"].tobytes().decode())
     except Exception as error:
         raise StoreError(
             f"{path}: not a checkpoint to go on from ({error}); remove it to start anew"

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from preplay.prepare import Prepared
 
 
+ROUNDING = 1e-12
+"""Gains smaller than this are rounding errors."""
+
+
 def prepare(
     spec: options.Spec,
     side: options.SideName,
@@ -103,6 +107,8 @@ def as_data(matchup: Matchup[Any], prepared: Prepared, book: Book) -> dict[str, 
     """The contract's JSON object, with how the growth ended added."""
     best = prepared.response
     clock = {} if prepared.played is None else {"clock": prepared.played.as_data()}
+    if prepared.refused is not None:
+        clock["refused"] = prepared.refused.as_data()
     return {
         "side": matchup.label(best.side),
         "cost": best.cost,
@@ -130,17 +136,25 @@ def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int
     print(f"Best book for side {name} of {matchup.name}")
     error = f" ± {best.error:.4g}" if best.error > 1e-6 else ""
     print(f"  without preparation  {best.unprepared:.6g}")
-    print(f"  with the book        {best.value:.6g}{error}  ({best.value - best.unprepared:+.6g})")
+    gain = best.value - best.unprepared
+    gain = gain if abs(gain) > ROUNDING else 0.0
+    print(f"  with the book        {best.value:.6g}{error}  ({gain:+.6g})")
     limit = f", at most {best.budget}" if best.budget is not None else ""
     print(f"  memorized            {show.histories(best.size)} at {best.cost:g} each{limit}")
     print(f"  net of memory        {best.net:.6g}, certified upper bound {best.upper:.6g}")
-    if grown.ending != "complete":
+    if grown.ending != "complete" and not grown.tree.complete:
         print(f"  growth stopped by    {grown.ending}: the bound counts what was not looked at")
+    elif grown.ending != "complete":
+        print(f"  games stopped by     {grown.ending}: the bound and the error count what was not played")
+    if matchup.replay is not None and prepared.played is None:
+        print("  no fresh games       the values are first guesses; only the bound and the error count")
     print(f"  looked at            {show.histories(grown.histories)}, {grown.questions:,} questions")
     if prepared.played is not None:
         print("\n" + "\n".join(prepared.played.lines()))
     if not book.entries:
         why = "no places are allowed" if best.budget == 0 else "no history is worth its price"
+        if prepared.refused is not None:
+            why = f"one of {show.histories(prepared.refused.size)} was chosen, but {prepared.refused}"
         print(f"\nThe best book is empty: {why}.")
         return
     rows = [

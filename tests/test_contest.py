@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from preplay.contest import contest, mixed_book
 from preplay.equilibrium import payoff, solve
+from preplay.game import FINAL
 from preplay.games import tabular
 from preplay.growth import Limits, Stop, grow_contested
 from preplay.matchup import Matchup
 from preplay.tree import check
+from preplay.value import ValueFunction
 from randomgames import Raw, books, games, v, worth
 
 COSTS = st.tuples(st.sampled_from([0.01, 0.05, 0.1]), st.sampled_from([0.01, 0.05, 0.1]))
@@ -96,6 +98,29 @@ def test_what_it_means(raw: Raw, costs: tuple[float, float]) -> None:
     paid = costs[0] * result.equilibrium.expected_size[0] - costs[1] * result.equilibrium.expected_size[1]
     assert result.utility - paid == pytest.approx(result.equilibrium.payoff, abs=1e-9)
     assert result.equilibrium.payoff == pytest.approx(result.equilibrium.value, abs=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(games(depth=5, own=30), COSTS, st.floats(0, 1))
+def test_a_first_guess_certifies_nothing(raw: Raw, costs: tuple[float, float], guess: float) -> None:
+    """Growing and solving go by the guess; the bounds hold whatever the values are."""
+    truth = contest(matchup_of(raw), costs, gap=1e-7).equilibrium
+    guessing = replace(
+        matchup_of(raw), value=ValueFunction(lambda _: guess), guessing=True, enumerable=False
+    )
+    result = contest(guessing, costs, gap=1e-7)
+    found = result.equilibrium
+    assert found.lower <= truth.upper + 1e-9
+    assert found.upper >= truth.lower - 1e-9
+    assert found.lower - 1e-9 <= found.value <= found.upper + 1e-9
+    assert found.gap == pytest.approx(found.upper - found.lower)
+    unfinished = result.tree.leaves & (result.tree.player != FINAL)
+    assert np.all(result.tree.radius[unfinished] >= 0.5)
+    error = mixed_book(guessing, result, 1).error
+    assert 0.0 <= error <= max(guess, 1.0 - guess) + 1e-9
+    if np.array_equal(unfinished, result.tree.leaves):
+        assert found.gap >= 1.0 - 1e-9
+        assert error == pytest.approx(max(guess, 1.0 - guess))
 
 
 def test_a_stop_leaves_a_certified_result() -> None:

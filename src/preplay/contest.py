@@ -10,11 +10,11 @@ import numpy as np
 
 from preplay import bounds, response
 from preplay.book import Book, Entry
-from preplay.equilibrium import Equilibrium, Mixed, best_response, payoff, solve
+from preplay.equilibrium import Equilibrium, Mixed, best_response, certify, payoff, solve
 from preplay.equilibrium import Progress as SolverProgress
 from preplay.equilibrium.opening import promise
 from preplay.equilibrium.strategy import FirstAdvantage, behaviour, first_advantage, play_entropy
-from preplay.game import S, Side, other
+from preplay.game import FINAL, S, Side, other
 from preplay.growth import NEVER, Contested, ContestedGrowth, Limits, Progress, Stop
 from preplay.matchup import Matchup
 from preplay.prepare import moves
@@ -80,6 +80,7 @@ def contest(
     Of an enumerable game all of W is grown. Otherwise growing and solving take turns: the certificate
     counts what books below unexpanded histories could still gain, and where that is most, the tree
     grows, until the gap is as asked or nothing in W is left that a best response would use.
+    Where values are a first guess, growing and solving go by it, and the certificate does not.
     """
     for cost in costs:
         response.check_cost(cost)
@@ -128,7 +129,26 @@ def contest(
         found = solved(grown, _carried(before, grown, found.x), max(gap, found.open_error / 8.0), False)
     if found.solver_gap > gap and growth.ending != "complete" and not stop.asked:
         found = solved(grown, found.x, gap, True)
+    if matchup.guessing:
+        grown, found = _uncertain(grown, found)
     return explain(grown, found, matchup.game.longest)
+
+
+def _uncertain(grown: Contested, found: Equilibrium) -> tuple[Contested, Equilibrium]:
+    """The same books, and what is certain about them if only finished games have a known value."""
+    tree = grown.tree
+    radius = np.where(tree.player == FINAL, 0.0, np.maximum(tree.value, 1.0 - tree.value))
+    grown = replace(grown, tree=replace(tree, radius=radius))
+    sure = certify(grown.tree, found.costs, *found.x, memorizable=grown.memorizable)
+    found = replace(
+        found,
+        lower=sure.lower,
+        upper=sure.upper,
+        gap=sure.gap,
+        radius_error=sure.radius_error,
+        open_error=sure.open_error,
+    )
+    return grown, found
 
 
 WIDTH = 32
@@ -221,6 +241,7 @@ def mixed_book(
         value=result.utility if side == 1 else 1.0 - result.utility,
         cost=found.costs[side - 1],
         upper=found.upper if side == 1 else 1.0 - found.lower,
+        error=payoff(replace(tree, value=tree.radius), (0.0, 0.0), found.x),
         unprepared=float(value[0]),
         start=getattr(matchup.game, "start_fen", ""),
         chess960=bool(getattr(matchup.game, "chess960", False)),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from books import stockfish
 from dialogue import Talk
 
+from commandline import preplay
 from preplay.book import Book, Entry
 from preplay.chess.clock import ClockedChess, EngineEffort, thinking_times
 from preplay.chess.lines import csv_text
@@ -27,6 +29,8 @@ from preplay.games.clocked import RESIGN, AtTheBoard, timed, untimed
 from preplay.growth import Stop
 from preplay.matchup import Matchup, open_matchup
 from preplay.prepare import Prepared, book_of, prepare
+from preplay.streams import Playout
+from preplay.timeshare import FRESH
 
 ENGINE = stockfish()
 if ENGINE is None:
@@ -37,6 +41,7 @@ SMALL = (
     "clock.share=0.1",
     "clock.least=50",
     "length=20",
+    "resign=80",
     "prep.nodes=2000",
     "white.randomness=20",
     "black.randomness=20",
@@ -139,6 +144,98 @@ def test_the_same_again_without_a_search(store: Path, prepared: Prepared) -> Non
     assert repeated.played == prepared.played
     assert repeated.response.value == prepared.response.value
     assert list(repeated.response.nodes) == list(prepared.response.nodes)
+
+
+def command(store: Path, *words: object, more: Sequence[str] = ()) -> tuple[object, ...]:
+    """The words of a command on the small matchup."""
+    settings = [word for change in (*SMALL, *more) for word in ("--set", change)]
+    return (words[0], "chess-clock", *words[1:], *settings, "--store", store, "--workers", 2)
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_an_interrupted_command_says_so_and_is_taken_up(
+    fresh: bool,
+    store: Path,
+    prepared: Prepared,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Ctrl-C among the playouts, or in the fresh games."""
+    words = command(store, "prepare", "--side", "white", "--cost", 0.003, "--json")
+    answer = Playout.answer
+
+    def interrupted(playout: Playout[Any]) -> None:
+        if not fresh or (playout.start.purpose == FRESH and playout.number == 39):
+            patch.undo()
+            signal.raise_signal(signal.SIGINT)
+        answer(playout)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Playout, "answer", interrupted)
+        code, out, _ = preplay(capsys, *words, "--save", tmp_path / "run")
+    cut = json.loads(out)
+    assert (code, cut["ending"]) == (130, "interrupted")
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == cut
+    assert cut["error"] > 0.05
+    if not fresh:
+        assert "clock" not in cut
+    else:
+        assert 0 < cut["clock"]["games"] < cut["clock"]["wanted"] == 40
+    code, out, _ = preplay(capsys, *words, "--save", tmp_path / "run")
+    whole = json.loads(out)
+    assert (code, whole["ending"]) == (0, "complete")
+    assert prepared.played is not None
+    assert whole["clock"] == json.loads(json.dumps(prepared.played.as_data()))
+    assert (whole["value"], whole["upper"]) == (prepared.response.value, prepared.response.upper)
+    _, out, _ = preplay(capsys, *words)
+    assert json.loads(out) == whole
+
+
+def test_a_book_that_the_games_speak_against_is_not_sold(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Twenty half-moves without resignation are drawn, whatever was memorized."""
+    more = ["resign=null", "value.games=12", "value.playouts=1", "length=12"]
+    words = command(store, "prepare", "--side", "white", "--cost", 0.01, more=more)
+    code, out, _ = preplay(capsys, *words)
+    assert code == 0
+    assert "The best book is empty: one of " in out
+    assert "fresh games did not bear it out: +0 ± " in out
+    assert "  with the book        0.5 ± " in out
+    _, out, _ = preplay(capsys, *words, "--json")
+    data = json.loads(out)
+    assert (data["size"], data["book"], data["value"], data["net"]) == (0, [], 0.5, 0.5)
+    assert data["refused"]["size"] > 0
+    assert data["clock"]["gain"] == {"mean": 0.0, "error": 0.0}
+    assert data["clock"]["value"]["error"] > 0.0
+
+
+def test_without_time_the_guess_is_told_as_a_guess(
+    store: Path, capsys: pytest.CaptureFixture[str], prepared: Prepared
+) -> None:
+    words = command(store, "prepare", "--side", "white", "--cost", 0.003, "--seconds", 0)
+    code, out, _ = preplay(capsys, *words)
+    assert code == 0
+    assert "stopped by    seconds" in out
+    assert "no fresh games       the values are first guesses" in out
+
+
+def test_other_commands_call_a_guess_a_guess(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = preplay(capsys, *command(store, "equilibrium", "--cost", 0.02, "--json"))
+    data = json.loads(out)
+    assert code == 0
+    assert data["lower"] <= 0.0
+    assert data["upper"] >= 1.0
+    assert data["sampling_error"] > 0.9
+    assert data["lower"] < data["value"] < data["upper"]
+    _, out, _ = preplay(capsys, *command(store, "equilibrium", "--cost", 0.02))
+    assert "first guesses, no games were played" in out
+    _, out, _ = preplay(capsys, *command(store, "frontier", "--side", "white", "--cost", 0.02))
+    assert "All values are first guesses, no games were played; `preplay prepare` plays them." in out
+    words = command(store, "frontier", "--side", "white", "--cost", 0.02, "--json")
+    _, out, _ = preplay(capsys, *words)
+    assert json.loads(out)["guess"] is True
 
 
 @pytest.fixture(scope="module")

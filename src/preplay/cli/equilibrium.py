@@ -185,6 +185,11 @@ def print_contest(matchup: Matchup[Any], result: Contest, mixed: list[Book], lin
     print(f"  public tree            {grown}, {result.grown.questions:,} questions")
     if result.grown.ending != "complete":
         print(f"  growth stopped by      {result.grown.ending}")
+    if matchup.guessing:
+        print(
+            "  values                 first guesses, no games were played; "
+            "`preplay match` of a saved run plays them"
+        )
     for book in mixed:
         name = matchup.sides[book.side - 1]
         size = found.expected_size[book.side - 1]

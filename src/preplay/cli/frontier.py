@@ -35,6 +35,7 @@ def frontier(
     from preplay import response
     from preplay.growth import Limits, Pays, grow, on_interrupt
     from preplay.matchup import open_matchup
+    from preplay.prepare import values_of
 
     with (
         open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
@@ -49,7 +50,7 @@ def frontier(
             who,
             matchup.base,
             matchup.prep[who - 1],
-            matchup.value,
+            values_of(matchup),
             Pays(least),
             Limits(histories, seconds, negligible=matchup.negligible, window=matchup.window),
             stop=stop,
@@ -79,6 +80,7 @@ def frontier(
                         for h, g in zip(order, front.gain, strict=True)
                     ],
                 }
+                | ({"guess": True} if matchup.guessing else {})
             )
         else:
             name = matchup.sides[who - 1]
@@ -99,6 +101,10 @@ def frontier(
                 print(f"... and {len(order) - lines} more (--lines N or --json for all)")
             if grown.ending != "complete":
                 print(f"Growth stopped by {grown.ending}: there may be better books.")
+            if matchup.guessing:
+                print(
+                    "\nAll values are first guesses, no games were played; `preplay prepare` plays them."
+                )
             if plot is not None:
                 print(f"\nFigure in {plot}")
     if grown.ending == "interrupted":

@@ -88,7 +88,7 @@ def contest(
         matchup.game,
         matchup.base,
         matchup.prep,
-        matchup.value,
+        matchup.value_at(min(costs)),
         costs,
         replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible),
         lazy=not matchup.enumerable,
@@ -96,8 +96,12 @@ def contest(
         progress=growing,
     )
 
+    trace: list[SolverProgress] = []
+    iterated, spent = 0, 0.0
+
     def solved(grown: Contested, start: Mixed | None, to: float, report: bool) -> Equilibrium:
-        return solve(
+        nonlocal iterated, spent
+        found = solve(
             grown.tree,
             costs,
             gap=to,
@@ -109,9 +113,13 @@ def contest(
             progress=solving if report else None,
             stop=lambda: stop.asked,
         )
+        trace.extend(SolverProgress(iterated + i, spent + s, g) for i, s, g in found.trace)
+        iterated, spent = iterated + found.iterations, spent + found.seconds
+        return replace(found, iterations=iterated, seconds=spent, trace=tuple(trace))
 
     grown = growth.grown()
     found = solved(grown, None, gap, True)
+    best = grown, found
     while growth.ending == "complete":
         if found.open_error <= gap / 4.0:
             if found.solver_gap <= gap:
@@ -127,11 +135,20 @@ def contest(
         growth.expand(grown.order[chosen[hopes[chosen] > 0.0]].tolist())
         grown = growth.grown()
         found = solved(grown, _carried(before, grown, found.x), max(gap, found.open_error / 8.0), False)
+        best = min(best, (grown, found), key=lambda pair: pair[1].gap)
     if found.solver_gap > gap and growth.ending != "complete" and not stop.asked:
         found = solved(grown, found.x, gap, True)
+    if best[1].gap < found.gap:  # cut short in the middle of an expansion
+        grown, found = replace(best[0], ending=growth.ending), best[1]
     if matchup.guessing:
         grown, found = _uncertain(grown, found)
-    return explain(grown, found, matchup.game.longest)
+    return explain(grown, _within_reason(found), matchup.game.longest)
+
+
+def _within_reason(found: Equilibrium) -> Equilibrium:
+    """Bounds of a game's value in [0, 1]: whoever memorizes nothing has no less than 0."""
+    lower, upper = max(0.0, found.lower), min(1.0, found.upper)
+    return replace(found, lower=lower, upper=upper, value=(lower + upper) / 2.0, gap=upper - lower)
 
 
 def _uncertain(grown: Contested, found: Equilibrium) -> tuple[Contested, Equilibrium]:

@@ -87,7 +87,7 @@ def prepare(
     if budget is not None and cost is None:
         if matchup.enumerable:
             return _solve(matchup, side, 0.0, budget, run, checkpoint)
-        return _replayed(matchup, _by_price(matchup, side, budget, run), run)
+        return _replayed(matchup, _by_price(matchup, side, budget, run, checkpoint), run)
     price = matchup.cost(side, cost)
     response.check_cost(price)
     return _replayed(matchup, _solve(matchup, side, price, budget, run, checkpoint), run)
@@ -125,9 +125,9 @@ class _Run:
         return max(0.0, self.start + seconds - time.monotonic())
 
 
-def values_of(matchup: Matchup[S]) -> Evaluator[S]:
-    """The matchup's v(h); a first guess comes with radii that leave every value possible."""
-    return FirstGuess(matchup.value) if matchup.guessing else matchup.value
+def values_of(matchup: Matchup[S], price: float) -> Evaluator[S]:
+    """v(h) for books at a price; a first guess comes with radii that leave every value possible."""
+    return FirstGuess(matchup.value) if matchup.guessing else matchup.value_at(price)
 
 
 def _solve(
@@ -144,7 +144,7 @@ def _solve(
         side,
         matchup.base,
         matchup.prep[side - 1],
-        values_of(matchup),
+        values_of(matchup, 0.0 if sampled else cost),
         Pays(cost),
         run.growing(PART if sampled or matchup.replay is not None else 1.0),
         stop=run.stop,
@@ -235,17 +235,20 @@ def _ended(prepared: Prepared, stop: Stop) -> Prepared:
     return replace(prepared, grown=replace(prepared.grown, ending=stop.reason))
 
 
-def _by_price(matchup: Matchup[S], side: Side, budget: int, run: _Run) -> Prepared:
+def _by_price(
+    matchup: Matchup[S], side: Side, budget: int, run: _Run, checkpoint: Path | None = None
+) -> Prepared:
     """The best book within a budget on a game too large to grow without a price.
 
     Lower prices grow larger trees, until the best book for the price fills the budget. Any book S of at
     most B histories has value(S) <= best net at price p + p * B, which certifies the choice. A growth
     that was cut short may know less than the one before it: the best book of all counts.
     """
-    price, upper = 0.02, 1.0
+    price, upper, step = 0.02, 1.0, 0
     before: Prepared | None = None
     while True:
-        now = _solve(matchup, side, price, None, run)
+        kept = checkpoint and checkpoint.with_stem(f"{checkpoint.stem}-{step}")
+        now = _solve(matchup, side, price, None, run, kept)
         upper = min(upper, now.response.upper + price * budget)
         ending = now.grown.ending
         if now.response.size >= budget or price < LEAST_COST or ending != "complete":
@@ -257,7 +260,7 @@ def _by_price(matchup: Matchup[S], side: Side, budget: int, run: _Run) -> Prepar
             grown = replace(now.grown, ending=ending)
             return Prepared(side, grown, replace(best, upper=max(best.value, upper)))
         before = now
-        price /= 2.0
+        price, step = price / 2.0, step + 1
 
 
 def book_of(

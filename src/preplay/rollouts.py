@@ -43,12 +43,12 @@ def theorem3_samples(epsilon: float, delta: float, cost: float, longest: int, wi
 def enough_samples(
     epsilon: float, delta: float, cost: float, longest: int, widest: int
 ) -> tuple[int, float]:
-    """Playouts a history and the δ of each so that all values within reach of a cost are ε/2-near.
+    """Playouts a history, and the δ of each, so that all values that matter at a cost are ε-near.
 
-    The guarantee of Theorem 3 with Hoeffding's constant.
+    Hoeffding's inequality over the histories of Theorem 3; for the theorem's book they must be ε/2-near.
     """
     histories = theorem3_histories(cost, longest, widest)
-    return hoeffding_samples(epsilon, delta, histories), delta / histories
+    return hoeffding_samples(2.0 * epsilon, delta, histories), delta / histories
 
 
 def theorem3_histories(cost: float, longest: int, widest: int) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol
 
-from preplay.errors import GameError
+from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Game, S, S_contra, Side
 from preplay.policy import Policy, check_distribution
 
@@ -73,6 +73,8 @@ class Exact(Generic[S]):
     game: Game[S]
     base: tuple[Policy[S], Policy[S]]
     known: dict[tuple[str, ...], float] = field(default_factory=dict, repr=False, compare=False)
+    most: int = 3_000_000
+    """Histories that may be played out; a game with more needs another kind of value."""
 
     def values(self, states: Sequence[S]) -> list[Value]:
         """The expected utility of base against base from each state."""
@@ -87,6 +89,11 @@ class Exact(Generic[S]):
             key = game.history(state)
             if key in known:
                 continue
+            if len(known) >= self.most:
+                raise InputError(
+                    f"exact values of more than {self.most:,} histories; expected a smaller game, or "
+                    'values by games (value.model = "adaptive" or "rollouts")'
+                )
             if parts is not None:
                 mean = sum(p * known[child] for p, child in parts)
                 known[key] = min(1.0, max(0.0, mean))  # rounding may leave the interval

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from preplay.contest import Contest
     from preplay.equilibrium import Progress
     from preplay.matchup import Matchup
+    from preplay.runs import Run
 
 
 def equilibrium(
@@ -51,18 +53,25 @@ def equilibrium(
     from preplay import book as books
     from preplay import runs, tree
     from preplay.contest import contest, mixed_book
+    from preplay.equilibrium.solvers import check_method
     from preplay.errors import InputError
     from preplay.growth import Limits, on_interrupt
     from preplay.matchup import open_matchup
-    from preplay.report.figures import plot_trace
+    from preplay.report.figures import check_figure, plot_trace
+    from preplay.response import check_cost
 
     if cost is not None and costs is not None:
         raise InputError("--cost and --costs are both given; expected one of them")
+    check_method(method)
+    if plot is not None:
+        check_figure(plot)
     with (
         open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
         on_interrupt() as stop,
     ):
         prices = costs or (matchup.cost(1, cost), matchup.cost(2, cost))
+        for price in prices:
+            check_cost(price)
         run = None
         if save is not None:
             identity = {
@@ -88,25 +97,36 @@ def equilibrium(
         show.end_progress(growing)
         mixed = [mixed_book(matchup, result, side, run.provenance if run else {}) for side in (1, 2)]
         data = as_data(result, mixed)
-        if plot is not None:
-            plot_trace(
-                result.equilibrium.trace, plot, title=f"{matchup.name}: {result.equilibrium.method}"
-            )
-        if run is not None:
+        better = _kept_gap(run) if run is not None else math.inf
+        if run is not None and not better < result.equilibrium.gap:
             run.write("result.json", data)
             tree.save(result.tree, run.path("tree.npz"))
             for made in mixed:
                 books.save(made, run.path(f"book-{made.side}.json"))
+        if plot is not None:
+            plot_trace(
+                result.equilibrium.trace, plot, title=f"{matchup.name}: {result.equilibrium.method}"
+            )
         if as_json:
             show.print_json(data)
         else:
             print_contest(matchup, result, mixed, lines)
             if plot is not None:
                 print(f"\nFigure in {plot}")
-            if run is not None:
+            if run is not None and better < result.equilibrium.gap:
+                print(f"\n{run.directory} holds a better one, with a gap of {better:.3g}; it stays.")
+            elif run is not None:
                 print(f"\nKept in {run.directory}: result.json, book-1.json, book-2.json, tree.npz")
     if stop.asked:
         raise typer.Exit(130)
+
+
+def _kept_gap(run: Run) -> float:
+    """The gap of the result that a run directory holds already; infinite if there is none."""
+    if not run.path("result.json").exists():
+        return math.inf
+    gap = run.read("result.json").get("gap")
+    return float(gap) if isinstance(gap, int | float) else math.inf
 
 
 def _solving(quiet: bool) -> Callable[[Progress], None] | None:
@@ -172,9 +192,10 @@ def print_contest(matchup: Matchup[Any], result: Contest, mixed: list[Book], lin
     )
     print(f"  played utility         {result.utility:.6g}  (memory not subtracted)")
     print(f"  gap                    {found.gap:.3g}", end="")
+    unsure = "values not known" if matchup.valuing is None else "sampling"
     parts = [
         f"{size:.2g} {what}"
-        for size, what in ((found.radius_error, "sampling"), (found.open_error, "not looked at"))
+        for size, what in ((found.radius_error, unsure), (found.open_error, "not looked at"))
         if size > 0.005 * found.gap and size > 1e-12
     ]
     print(f"  (of it {', '.join(parts)})" if parts else "")

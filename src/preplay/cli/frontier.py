@@ -36,7 +36,10 @@ def frontier(
     from preplay.growth import Limits, Pays, grow, on_interrupt
     from preplay.matchup import open_matchup
     from preplay.prepare import values_of
+    from preplay.report.figures import check_figure
 
+    if plot is not None:
+        check_figure(plot)
     with (
         open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
         on_interrupt() as stop,
@@ -50,7 +53,7 @@ def frontier(
             who,
             matchup.base,
             matchup.prep[who - 1],
-            values_of(matchup),
+            values_of(matchup, least),
             Pays(least),
             Limits(histories, seconds, negligible=matchup.negligible, window=matchup.window),
             stop=stop,
@@ -63,6 +66,8 @@ def frontier(
             for c, s, v in zip(front.cost, front.size, front.value, strict=True)
         ]
         order = [grown.tree.history(int(k)) for k in front.order]
+        radius = grown.tree.radius[grown.tree.player == who]
+        error = float(radius[radius < 0.5].max(initial=0.0))
         if plot is not None:
             from preplay.report.figures import plot_frontier
 
@@ -73,6 +78,7 @@ def frontier(
                     "side": matchup.label(who),
                     "least_cost": least,
                     "unprepared": front.unprepared,
+                    "error": error,
                     "ending": grown.ending,
                     "points": points,
                     "order": [
@@ -85,10 +91,14 @@ def frontier(
         else:
             name = matchup.sides[who - 1]
             print(f"Memory against value for side {name} of {matchup.name}")
-            print(f"Without preparation {front.unprepared:.6g}. Just below each cost the best book is:\n")
+            print(f"Without preparation {front.unprepared:.6g}.", end=" ")
+            if error > 1e-6:
+                print(f"Values come from games and are off by up to {error:.3g}.", end=" ")
+            print("Just below each cost the best book is:\n" if points else "Nothing is worth learning.")
             rows = [(f"{p['cost']:.4g}", f"{p['size']}", f"{p['value']:.6f}") for p in points]
-            show.print_table(("cost", "size", "value"), _thinned(rows, lines), right=(0, 1, 2))
-            print("\nIn the order worth learning:\n")
+            if points:
+                show.print_table(("cost", "size", "value"), _thinned(rows, lines), right=(0, 1, 2))
+                print("\nIn the order worth learning:\n")
             total = front.unprepared
             learn = []
             for n, (history, gain) in enumerate(zip(order, front.gain, strict=True), 1):
@@ -96,7 +106,8 @@ def frontier(
                 if n <= lines:
                     line = matchup.write_line(history) or "(start)"
                     learn.append((f"{n}", line, f"{gain:+.5f}", f"{total:.5f}"))
-            show.print_table(("", "history", "gain", "value so far"), learn, right=(0, 2, 3))
+            if learn:
+                show.print_table(("", "history", "gain", "value so far"), learn, right=(0, 2, 3))
             if len(order) > lines:
                 print(f"... and {len(order) - lines} more (--lines N or --json for all)")
             if grown.ending != "complete":

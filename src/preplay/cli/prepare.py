@@ -50,21 +50,27 @@ def prepare(
     from preplay import book as books
     from preplay import runs, tree
     from preplay.errors import InputError
+    from preplay.files import check_writable
     from preplay.growth import Limits, on_interrupt
     from preplay.matchup import open_matchup
     from preplay.prepare import book_of
     from preplay.prepare import prepare as solve
+    from preplay.response import check_cost
 
     if page is not None and save is None:
         raise InputError("--report needs --save DIR, where what the page shows is kept")
+    if page is not None:
+        check_writable(page)
     with (
         open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
         on_interrupt() as stop,
     ):
         who = matchup.side(side)
         run = checkpoint = None
+        price = cost if budget is not None else matchup.cost(who, cost)
+        if price is not None:
+            check_cost(price)
         if save is not None:
-            price = cost if budget is not None else matchup.cost(who, cost)
             identity = {"side": who, "cost": price, "budget": budget, "matchup": dict(matchup.config)}
             run = runs.start(save, "prepare", matchup.name, identity, matchup.versions)
             checkpoint = run.path("checkpoint.npz")

@@ -113,6 +113,12 @@ class Equilibrium:
     trace: tuple[Progress, ...] = field(repr=False)
 
 
+def check_method(method: str) -> None:
+    """Raise InputError unless `solve` knows the method."""
+    if method != "lp" and method not in METHODS:
+        raise InputError(f"unknown method '{method}'; {nearest(method, [*METHODS, 'lp'])}")
+
+
 def solve(
     tree: Tree,
     costs: Costs,
@@ -134,8 +140,7 @@ def solve(
     """
     began = time.perf_counter()
     costs, mask = check_costs(costs), allowed(tree, memorizable)
-    if method != "lp" and method not in METHODS:
-        raise InputError(f"unknown method '{method}'; {nearest(method, [*METHODS, 'lp'])}")
+    check_method(method)
     if not gap >= 0.0:
         raise InputError(f"gap {gap}; expected a number that is not negative")
     if iterations is not None and iterations < 0:

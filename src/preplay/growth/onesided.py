@@ -46,7 +46,8 @@ def grow(
     if checkpoint is not None and checkpoint.exists():
         checkpoints.take_up(front, checkpoint)
     else:
-        front.plant()
+        with stop.interruptible():  # the value of the root may take long; before it there is no result
+            front.plant()
     bounds = front.bounds
     ending: Ending = "complete"
     try:

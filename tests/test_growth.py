@@ -681,7 +681,7 @@ def test_a_bug_in_a_game_is_not_hidden() -> None:
 
 
 def test_a_game_must_begin() -> None:
-    game = tabular.parse({"format": "preplay-game/1", "root": {"utility": 1}})
+    game = tabular.TabularGame(tabular.Node(None, ""), 0, 0, 1)
     base, prep = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
     with pytest.raises(GameError, match="over before it begins"):
         grow(game, 1, (base, base), prep, tabular.TabularValue(), Pays(0.1))

@@ -98,6 +98,8 @@ def test_export_writes_what_others_read(
     assert game is not None
     assert not game.errors
     assert "r = 5" in game.headers["Black"]
+    created = json.loads((home / "run" / "run.json").read_text())["created"]
+    assert game.headers["Date"] == created[:10].replace("-", ".")
     assert "[%eval" in names["pgn"].read_text()
     assert len(names["csv"].read_text().splitlines()) == 1 + len(book["entries"])
     assert (

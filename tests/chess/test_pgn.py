@@ -166,11 +166,6 @@ def test_headers() -> None:
         pgn_tree(book, headers={"no good": 1})
 
 
-def test_the_date_of_the_run_is_the_date_of_the_game() -> None:
-    (game,) = games(pgn_tree(lines_book("e2e4", created="2025-11-15T22:33:00+00:00")))
-    assert game.headers["Date"] == "2025.11.15"
-
-
 def test_other_starts_have_a_fen_and_chess960_its_name() -> None:
     fen = "4k3/P7/8/8/8/8/8/4K3 w - - 0 1"
     (game,) = games(pgn_tree(make([Entry((), {"a7a8q": 1.0}, 1.0, 0.1, 0.9)], start=fen)))

@@ -28,7 +28,7 @@ def main() -> None:
     except BrokenPipeError:
         _quit(1)
     except OSError as error:
-        _fail(f"{error.filename or 'cannot write to stdout'}: {error.strerror}", 1)
+        _fail(f"{error.filename or 'cannot write'}: {error.strerror or error}", 1)
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -29,7 +29,7 @@ Histories = Annotated[
     int | None, typer.Option("--histories", min=1, help="Stop growing at this many histories.")
 ]
 Seconds = Annotated[
-    float | None, typer.Option("--seconds", min=0.0, help="Stop growing after this long.")
+    float | None, typer.Option("--seconds", min=0.0, help="Stop after this long, with the best so far.")
 ]
 Gap = Annotated[
     float, typer.Option("--within", min=0.0, help="Stop when the certified upper bound is this near.")

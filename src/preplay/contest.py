@@ -190,7 +190,7 @@ def explain(grown: Contested, found: Equilibrium, longest: int) -> Contest:
     utility = found.payoff + costs[0] * found.expected_size[0] - costs[1] * found.expected_size[1]
     alone = (
         best_response(tree, costs, 1, nobody, memorizable=mask).gain,
-        -best_response(tree, costs, 2, nobody, memorizable=mask).gain,
+        0.0 - best_response(tree, costs, 2, nobody, memorizable=mask).gain,
     )
     play = play_entropy(tree, found.x)
     return Contest(

@@ -35,6 +35,7 @@ def bounds(
     from preplay import response
     from preplay.growth import Advantage, Lemma1, Limits, grow, on_interrupt
     from preplay.matchup import open_matchup
+    from preplay.prepare import values_of
 
     with (
         open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
@@ -53,7 +54,7 @@ def bounds(
                 who,
                 matchup.base,
                 matchup.prep[who - 1],
-                matchup.value_at(p),
+                values_of(matchup, p),
                 goal,
                 limits,
                 stop=stop,

@@ -225,7 +225,7 @@ def print_contest(matchup: Matchup[Any], result: Contest, mixed: list[Book], lin
         rows = [
             (
                 matchup.write_line(e.history) or "(start)",
-                " / ".join(matchup.write_move(e.history, m) for m in e.moves),
+                show.moves(matchup, e),
                 f"{e.probability:.3f}",
                 show.one_in(e.reach),
                 f"{e.gain:+.5f}",

@@ -159,6 +159,8 @@ def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int
         print("\n" + "\n".join(prepared.played.lines()))
     if not book.entries:
         why = "no places are allowed" if best.budget == 0 else "no history is worth its price"
+        if best.budget != 0 and grown.ending != "complete":
+            why = "nothing that was looked at so far is worth its price"
         if prepared.refused is not None:
             why = f"one of {show.histories(prepared.refused.size)} was chosen, but {prepared.refused}"
         print(f"\nThe best book is empty: {why}.")
@@ -166,8 +168,7 @@ def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int
     rows = [
         (
             matchup.write_line(entry.history) or "(start)",
-            " / ".join(f"{matchup.write_move(entry.history, m)}" + ("" if p > 0.9995 else f" {p:.0%}")
-                       for m, p in sorted(entry.moves.items(), key=lambda mp: -mp[1])[:4]),
+            show.moves(matchup, entry),
             show.one_in(entry.reach),
             f"{entry.gain:+.5f}",
             f"{entry.value:.3f}",

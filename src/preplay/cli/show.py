@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from preplay.book import Entry
     from preplay.growth import Progress
+    from preplay.matchup import Matchup
 
 
 def print_json(data: Any) -> None:
@@ -37,6 +39,15 @@ def one_in(probability: float) -> str:
     if n < 1.05:
         return "always"
     return f"1 in {n:.1f}" if n < 10 else f"1 in {n:,.0f}"
+
+
+def moves(matchup: Matchup[Any], entry: Entry, most: int = 4) -> str:
+    """What a book plays at an entry, the likeliest moves first: "e4", or "e4 60% / d4 40%"."""
+    likely = sorted(entry.moves.items(), key=lambda item: -item[1])[:most]
+    shares = (("" if p > 0.9995 else f" {p:.0%}") for _, p in likely)
+    names = (matchup.write_move(entry.history, move) for move, _ in likely)
+    rest = " …" if len(entry.moves) > most else ""
+    return " / ".join(name + share for name, share in zip(names, shares, strict=True)) + rest
 
 
 def histories(count: int) -> str:

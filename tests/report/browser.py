@@ -56,6 +56,8 @@ class Browser:
         self.driver.get("about:blank")
         self.driver.get(path.as_uri())
         assert self.js("return document.documentElement.dataset.ready") == "true"
+        # A moment later a page with a board draws its position anew, with the other ways into it.
+        self.wait("return document.documentElement.dataset.settled || !document.querySelector('.board')")
 
     def size(self, width: int, height: int) -> None:
         self.driver.execute_cdp_cmd(

@@ -44,6 +44,7 @@ function makeApp(data, view, flipped) {
         else groups.set(key, [j]);
       }
       if (!app.quizzing()) app.refresh();
+      document.documentElement.dataset.settled = 'true';
     }, 150);
   }
   return app;

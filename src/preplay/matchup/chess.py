@@ -21,7 +21,7 @@ from preplay.chess.store import AnalysisStore
 from preplay.errors import InputError
 from preplay.game import Side, walk
 from preplay.matchup.model import Matchup
-from preplay.matchup.settings import LIMITS, Settings, validate
+from preplay.matchup.settings import LEAST_COST, LIMITS, Settings, validate
 from preplay.policy import Policy
 from preplay.value import Evaluator
 
@@ -104,8 +104,6 @@ class Chess(Settings):
 
 
 BASE_NODES, PREP_NODES = 5_000, 20_000
-LEAST_COST = 1e-6
-"""The price for which sampled values hold where none is given."""
 NEGLIGIBLE = 1e-9
 """Branches rarer than this are not searched; what they could change is in the certified bound."""
 

@@ -13,13 +13,11 @@ from pydantic import Field, model_validator
 from preplay.errors import InputError
 from preplay.game import Game
 from preplay.matchup.model import Matchup
-from preplay.matchup.settings import Settings, validate
+from preplay.matchup.settings import LEAST_COST, Settings, validate
 from preplay.policy import Policy, Uniform
 from preplay.value import Evaluator, Exact
 
 Cost = Field(default=None, gt=0.0)
-LEAST_COST = 1e-6
-"""Bounds the histories that share a δ where no cost is set."""
 
 
 class Tabular(Settings):

@@ -28,6 +28,8 @@ class Settings(BaseModel):
 
 
 LIMITS = ("nodes", "depth", "milliseconds")
+LEAST_COST = 1e-6
+"""The price for which sampled values hold where none is given."""
 M = TypeVar("M", bound=Settings)
 
 

@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from preplay.chess.store import AnalysisStore
+from preplay.chess.engines.store import AnalysisStore
 from preplay.matchup import open_matchup
-from preplay.prepare import prepare
+from preplay.preparation import prepare
 
 AUTHOR = {"50 ms": 19_845, "10 ms": 4_035}
 AUTHOR_SECONDS = 1_166

@@ -24,13 +24,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from preplay.chess.analyst import Analyst
+from preplay.chess.engines.analyst import Analyst
 from preplay.games.clocked import timed
 from preplay.growth import Pays, grow
 from preplay.matchup import Matchup, open_matchup
-from preplay.rollouts import Playouts, Request, Sampler, at, hoeffding_samples, theorem3_samples
-from preplay.sharpen import sharpen
-from preplay.streams import Streams
+from preplay.sampling.rollouts import (
+    PlayoutRequest,
+    Playouts,
+    Sampler,
+    at,
+    hoeffding_samples,
+    theorem3_samples,
+)
+from preplay.sampling.sharpen import sharpen
+from preplay.sampling.streams import Streams
 from preplay.value import FirstGuess
 
 SHORT = (
@@ -61,7 +68,7 @@ def pace(games: int, budget: int, kind: type, changes: tuple[str, ...] = ()) -> 
             analyst = analyst_of(matchup)
             sampler: Sampler[Any] = kind(matchup.game, matchup.base)
             before, clock, cpu = analyst.pool.stats(), time.perf_counter(), time.process_time()
-            sampler.play([Request(at(matchup.game, matchup.game.root()), 0, games)])
+            sampler.play([PlayoutRequest(at(matchup.game, matchup.game.root()), 0, games)])
             wall, cpu = time.perf_counter() - clock, time.process_time() - cpu
             done, stats = analyst.pool.stats().since(before), analyst.stats()
     row = {
@@ -92,7 +99,7 @@ def sharing(games: int, budget: int, ratio: float) -> dict[str, float]:
                 mine = ply % 2 == 0 and ply // 2 < memorized
                 rule = policies[state.player - 1].rule
                 state = game.next(state, timed(move, 0 if mine else rule(game, state)))
-            requests.append(Request(at(game, state), 0, games // 5))
+            requests.append(PlayoutRequest(at(game, state), 0, games // 5))
         # The same dice for all five, so that only the clocks make a difference.
         same = [replace(request, start=replace(request.start, key=())) for request in requests]
         Streams(game, matchup.base).play(same)

@@ -34,12 +34,12 @@ from typing import IO
 import chess
 import chess.engine
 
-from preplay.chess.analysis import EngineSpec, Limit, Request, search_position
-from preplay.chess.analyst import Analyst
-from preplay.chess.discovery import find_engine
-from preplay.chess.engine import Engine
-from preplay.chess.pool import EnginePool, PoolStats, cores
-from preplay.chess.store import AnalysisStore
+from preplay.chess.engines.analysis import EngineSpec, Limit, SearchRequest, search_position
+from preplay.chess.engines.analyst import Analyst
+from preplay.chess.engines.discovery import find_engine
+from preplay.chess.engines.engine import Engine
+from preplay.chess.engines.pool import EnginePool, PoolStats, cores
+from preplay.chess.engines.store import AnalysisStore
 
 MULTIPV = 2
 CHUNK = 10
@@ -123,7 +123,7 @@ def measure(
     spec = EngineSpec.of(command)
     positions = [search_position(board) for board in boards]
     fens = [f"{position.start} 1" for position in positions]
-    requests = [Request(spec, position, Limit(nodes=nodes), MULTIPV) for position in positions]
+    requests = [SearchRequest(spec, position, Limit(nodes=nodes), MULTIPV) for position in positions]
     pipes = [BarePipe(command) for _ in range(workers)]
     theirs = chess.engine.SimpleEngine.popen_uci(command)
     theirs.configure({"Threads": 1, "Hash": 2, "UCI_ShowWDL": True})
@@ -138,7 +138,7 @@ def measure(
             "client": lambda k: ours.search(requests[k]),
             "python-chess": lambda k: theirs.analyse(boards[k], limit, multipv=MULTIPV, game=object()),
         }
-        warm = [Request(spec, position, Limit(nodes=1), MULTIPV) for position in positions]
+        warm = [SearchRequest(spec, position, Limit(nodes=1), MULTIPV) for position in positions]
         for future in [pool.submit(request) for request in warm]:
             future.result()  # all engines are up
         for number in range(rounds):

@@ -26,11 +26,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from preplay.equilibrium import METHODS, solve, sweeps
-from preplay.equilibrium.explicit import efg_text, explicit_game, explicit_size
-from preplay.equilibrium.folding import FoldedGame, fold
-from preplay.equilibrium.publicgame import decisions
-from preplay.equilibrium.solvers import iterations_to
+from preplay.equilibria import METHODS, solve, sweeps
+from preplay.equilibria.explicit import efg_text, explicit_game, explicit_size
+from preplay.equilibria.folding import FoldedGame, fold
+from preplay.equilibria.publicgame import decisions
+from preplay.equilibria.solvers import iterations_to
 from preplay.tree import Tree, from_parents
 
 GAP = 1e-6

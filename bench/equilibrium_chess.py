@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from preplay import runs, tree
-from preplay.equilibrium import METHODS, solve
+from preplay.equilibria import METHODS, solve
 from preplay.report.figures import save_figure
 
 

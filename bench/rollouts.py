@@ -23,12 +23,12 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from preplay import response
-from preplay.adaptive import AdaptiveRollouts
 from preplay.game import walk
 from preplay.games.synthetic import SyntheticGame, SyntheticPolicy, SyntheticState
 from preplay.growth import Lemma1, Pays, grow
-from preplay.rollouts import Playouts, Rollouts, hoeffding_samples, theorem3_samples
-from preplay.sharpen import sharpen
+from preplay.sampling.adaptive import AdaptiveRollouts
+from preplay.sampling.rollouts import Playouts, Rollouts, hoeffding_samples, theorem3_samples
+from preplay.sampling.sharpen import sharpen
 from preplay.tree import Ints, Tree
 from preplay.value import Exact
 

@@ -13,10 +13,10 @@ import random
 
 import chess
 
-from preplay.chess.analysis import EngineSpec, Limit, Request, search_position
-from preplay.chess.analyst import Analyst
-from preplay.chess.discovery import find_engine
-from preplay.chess.pool import EnginePool
+from preplay.chess.engines.analysis import EngineSpec, Limit, SearchRequest, search_position
+from preplay.chess.engines.analyst import Analyst
+from preplay.chess.engines.discovery import find_engine
+from preplay.chess.engines.pool import EnginePool
 
 
 def main() -> None:
@@ -27,8 +27,8 @@ def main() -> None:
     given = parser.parse_args()
     engine = EngineSpec.of(find_engine())
 
-    def requests(boards: list[chess.Board], nodes: int) -> list[Request]:
-        return [Request(engine, search_position(board), Limit(nodes=nodes), 2) for board in boards]
+    def requests(boards: list[chess.Board], nodes: int) -> list[SearchRequest]:
+        return [SearchRequest(engine, search_position(board), Limit(nodes=nodes), 2) for board in boards]
 
     with EnginePool() as pool:
         analyst = Analyst(pool)

@@ -22,7 +22,7 @@ from pathlib import Path
 import chess
 
 from preplay.book import Book, Entry, save
-from preplay.chess.uci_base import engine_command
+from preplay.chess.uci.base import engine_command
 
 
 class Pipe:
@@ -102,7 +102,15 @@ def main() -> None:
         path = Path(folder) / "book.json"
         save(book_of(game[:60]), path)
         ours = Pipe(
-            [sys.executable, "-m", "preplay.chess.uci", "--book", str(path), "--engine", given.engine]
+            [
+                sys.executable,
+                "-m",
+                "preplay.chess.uci.server",
+                "--book",
+                str(path),
+                "--engine",
+                given.engine,
+            ]
         )
         alone = Pipe(engine_command(given.engine))
         positions = [f"position startpos moves {' '.join(game[:k])}" for k in range(2, 60, 2)]

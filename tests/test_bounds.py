@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from randomgames import History, Raw, games, own_histories, v, worth
 
 from preplay import bounds
 from preplay.errors import InputError
@@ -17,7 +18,6 @@ from preplay.games import tabular
 from preplay.games.synthetic import SyntheticGame, SyntheticPolicy, SyntheticValue
 from preplay.growth import Advantage, Goal, Lemma1, Limits, grow
 from preplay.tree import Tree
-from randomgames import History, Raw, games, own_histories, v, worth
 
 SIDES = st.sampled_from([1, 2])
 LEVELS = st.sampled_from([0.0, 0.25, 0.45, 0.6, 0.75, 0.9, 1.0])

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import chess
 import pytest
+from randomgames import books, worth
 
-from preplay.chess.habits import read_habits
+from preplay.chess.players.habits import read_habits
 from preplay.games import tabular
 from preplay.growth import Pays, grow
 from preplay.response import best_book
-from randomgames import books, worth
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from randomgames import Raw, books, games, own_histories, v, worth
 
 from preplay import response
 from preplay.errors import InputError
@@ -13,7 +14,6 @@ from preplay.game import Side
 from preplay.games import tabular
 from preplay.growth import Goal, Lemma1, Limits, Pays, grow
 from preplay.tree import Tree, check
-from randomgames import Raw, books, games, own_histories, v, worth
 
 SIDES = st.sampled_from([1, 2])
 COSTS = st.sampled_from([0.003, 0.01, 0.03, 0.1])

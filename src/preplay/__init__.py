@@ -1,7 +1,7 @@
 """What is worth memorizing before a game: best books, certified bounds, equilibria of preparation.
 
 The names below are the library's front door; they are imported when first used, so that `import preplay`
-is light. `preplay.prepare.prepare` and `preplay.contest.contest` do all the steps for a matchup at once.
+is light.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "preplay.book": ("Book", "Entry"),
     "preplay.bounds": ("entropy_floor", "theorem1", "theorem2"),
-    "preplay.equilibrium": ("Equilibrium", "solve"),
+    "preplay.equilibria": ("Equilibrium", "solve"),
     "preplay.errors": (
         "EngineError",
         "GameError",
@@ -28,7 +28,7 @@ _HOMES = {
     "preplay.growth": ("Advantage", "Grown", "Limits", "Pays", "grow", "grow_contested"),
     "preplay.matchup": ("Matchup", "open_matchup"),
     "preplay.policy": ("Policy", "PolicyFunction", "Uniform", "softmax"),
-    "preplay.response": ("Frontier", "Response", "best_book", "evaluate", "frontier"),
+    "preplay.response": ("Frontier", "BestBook", "best_book", "evaluate", "frontier"),
     "preplay.tree": ("Tree",),
     "preplay.value": ("Evaluator", "Exact", "Value", "ValueFunction"),
 }
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from preplay.bounds import entropy_floor as entropy_floor
     from preplay.bounds import theorem1 as theorem1
     from preplay.bounds import theorem2 as theorem2
-    from preplay.equilibrium import Equilibrium as Equilibrium
-    from preplay.equilibrium import solve as solve
+    from preplay.equilibria import Equilibrium as Equilibrium
+    from preplay.equilibria import solve as solve
     from preplay.errors import EngineError as EngineError
     from preplay.errors import GameError as GameError
     from preplay.errors import InputError as InputError
@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from preplay.policy import PolicyFunction as PolicyFunction
     from preplay.policy import Uniform as Uniform
     from preplay.policy import softmax as softmax
+    from preplay.response import BestBook as BestBook
     from preplay.response import Frontier as Frontier
-    from preplay.response import Response as Response
     from preplay.response import best_book as best_book
     from preplay.response import evaluate as evaluate
     from preplay.response import frontier as frontier

@@ -84,7 +84,7 @@ def check_theorem1(advantage: float, epsilon: float) -> None:
 
 
 @dataclass(frozen=True)
-class Lemma1:
+class Lemma1Count:
     """How many histories are met with probability at least p, and the bound on that number."""
 
     p: float
@@ -92,11 +92,11 @@ class Lemma1:
     bound: float  # (L + 1) / p
 
 
-def lemma1(tree: Tree, side: Side, p: float, longest: int) -> Lemma1:
-    """Lemma 1 on a tree grown with the goal `Lemma1(p)`."""
+def lemma1(tree: Tree, side: Side, p: float, longest: int) -> Lemma1Count:
+    """Lemma 1 on a tree grown with the goal `Lemma1Count(p)`."""
     response.check_cost(p)
     count = int(np.sum(response.reach(tree, side) >= p))
-    return Lemma1(p=p, count=count, bound=(longest + 1) / p)
+    return Lemma1Count(p=p, count=count, bound=(longest + 1) / p)
 
 
 def theorem2(advantage: float, value: float, cost: float, longest: int) -> float:

@@ -23,7 +23,7 @@ TABLE = 400_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Response:
+class BestBook:
     """The best book for a cost and perhaps a size limit, from the point of view of `side`."""
 
     side: Side
@@ -71,7 +71,7 @@ def reach(tree: Tree, side: Side) -> Floats:
     return kernels.reach(tree.parent, tree.player, tree.base, tree.prep, side)
 
 
-def best_book(tree: Tree, side: Side, cost: float, budget: int | None = None) -> Response:
+def best_book(tree: Tree, side: Side, cost: float, budget: int | None = None) -> BestBook:
     """The prefix-closed set of own histories with the largest value - cost * size.
 
     With a `budget` it has at most that many histories, and the cost may be 0. `upper` counts what open
@@ -98,7 +98,7 @@ def best_book(tree: Tree, side: Side, cost: float, budget: int | None = None) ->
         raise SolverError(
             f"the book nets {earned - cost * len(nodes):.12g} when played, the solver said {net:.12g}"
         )
-    return Response(
+    return BestBook(
         side=side,
         cost=cost,
         budget=budget,

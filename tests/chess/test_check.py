@@ -6,14 +6,14 @@ from pathlib import Path
 import chess
 import chess.pgn
 import pytest
-from books import books, lines_book, make
+from chessbooks import books, lines_book, make
+from commandline import preplay
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commandline import preplay
 from preplay.book import Book, Entry, save
+from preplay.chess.books.lines import start_board
 from preplay.chess.check import OUTCOMES, check_file, check_text
-from preplay.chess.lines import start_board
 from preplay.errors import InputError
 
 BOOK = lines_book("e2e4 e7e5 g1f3 b8c6 f1b5", "e2e4 c7c5 g1f3")

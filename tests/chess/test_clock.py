@@ -13,24 +13,24 @@ from typing import Any
 import chess
 import chess.pgn
 import pytest
-from books import stockfish
+from chessbooks import stockfish
+from commandline import preplay
 from dialogue import Talk
 
-from commandline import preplay
 from preplay.book import Book, Entry
+from preplay.chess.books.lines import csv_text
+from preplay.chess.books.lookup import book_lookup
 from preplay.chess.clock import ClockedChess, EngineEffort, thinking_times
-from preplay.chess.lines import csv_text
-from preplay.chess.lookup import book_lookup
 from preplay.chess.match import Pairing, PlayedGame, pgn_of, play_match
 from preplay.cli.prepare import as_data
 from preplay.errors import InputError
 from preplay.game import FINAL, walk
 from preplay.games.clocked import RESIGN, AtTheBoard, timed, untimed
-from preplay.growth import Stop
 from preplay.matchup import Matchup, open_matchup
-from preplay.prepare import Prepared, book_of, prepare
-from preplay.streams import Playout
-from preplay.timeshare import FRESH
+from preplay.preparation import Prepared, book_of, prepare
+from preplay.sampling.streams import Playout
+from preplay.sampling.timeshare import FRESH
+from preplay.stopping import Stop
 
 ENGINE = stockfish()
 if ENGINE is None:

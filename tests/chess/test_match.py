@@ -10,7 +10,7 @@ import pytest
 
 from preplay.chess import match
 from preplay.chess.match import PlayedGame, keep_game, play_match, read_games
-from preplay.growth import Stop
+from preplay.stopping import Stop
 
 
 def game(number: int, score: float = 1.0, *, prepared: bool = True) -> PlayedGame:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from preplay.chess.discovery import find_engine
+from preplay.chess.engines.discovery import find_engine
 from preplay.errors import EngineError, InputError
 from preplay.growth import Limits
 from preplay.matchup import open_matchup
-from preplay.prepare import book_of, prepare
+from preplay.preparation import book_of, prepare
 
 try:
     find_engine()

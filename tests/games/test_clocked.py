@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from clockedgames import FULL, HALF, LEVELS, Blend, Spend, decision, expand, half, one_line
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from randomgames import History, Raw, books, games, own_histories, v, worth
 
-from clockedgames import FULL, HALF, LEVELS, Blend, Spend, decision, expand, half, one_line
 from preplay import response
-from preplay.adaptive import AdaptiveRollouts
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Side, walk
 from preplay.games import tabular
@@ -30,11 +30,11 @@ from preplay.games.clocked import (
 )
 from preplay.games.tabular import Node, TabularGame, TabularPolicy
 from preplay.growth import Pays, grow
-from preplay.rollouts import Playouts
-from preplay.streams import Streams
+from preplay.sampling.adaptive import AdaptiveRollouts
+from preplay.sampling.rollouts import Playouts
+from preplay.sampling.streams import Streams
 from preplay.tree import Tree
 from preplay.value import Exact
-from randomgames import History, Raw, books, games, own_histories, v, worth
 
 SIDES = st.sampled_from([1, 2])
 COSTS = st.sampled_from([0.003, 0.01, 0.03, 0.1])

@@ -31,19 +31,19 @@ from pageruns import (
     hostile_run,
     prepare,
 )
+from randomgames import games
 from typer.testing import CliRunner
 
 from preplay import book as books
 from preplay import runs
 from preplay.cli.report import report
-from preplay.equilibrium import payoff
+from preplay.equilibria import payoff
 from preplay.errors import PreplayError
 from preplay.report import notation, words
 from preplay.report.gather import gather
 from preplay.report.notation import standard
 from preplay.report.page import page, write_report
 from preplay.tree import from_parents
-from randomgames import games
 
 
 class Page:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from preplay.book import Book
-from preplay.chess.lines import numbered, position_key
-from preplay.chess.lookup import BookLookup, Hit, Played, book_lookup
-from preplay.chess.readgames import ReadGame, games, read_pgn
+from preplay.chess.books.lines import numbered, position_key
+from preplay.chess.books.lookup import BookLookup, Hit, Played, book_lookup
+from preplay.chess.players.readgames import ReadGame, games, read_pgn
 from preplay.errors import InputError
 from preplay.game import Side
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from preplay.chess.analysis import EngineSpec, Limit, Request, search_position
-from preplay.chess.analyst import Analyst
-from preplay.chess.habits import Habits
-from preplay.chess.play import Search, move_distribution
+from preplay.chess.engines.analysis import EngineSpec, Limit, SearchRequest, search_position
+from preplay.chess.engines.analyst import Analyst
+from preplay.chess.players.habits import Habits
+from preplay.chess.players.play import Search, move_distribution
 from preplay.chess.rules import ChessGame, ChessState, line_san
 from preplay.game import Distribution
 from preplay.games.clocked import RESIGN, Clocked, ClockedState, untimed
@@ -73,13 +73,13 @@ class EngineEffort:
     """Centipawns behind at which it resigns; None: never."""
     habits: Habits | None = None
     """The games of the player whom it stands in for."""
-    asked: dict[tuple[str, ...], Request] = field(default_factory=dict, repr=False, compare=False)
+    asked: dict[tuple[str, ...], SearchRequest] = field(default_factory=dict, repr=False, compare=False)
     """Searches that were asked ahead, by history."""
 
-    def request(self, state: State, effort: int) -> Request:
+    def request(self, state: State, effort: int) -> SearchRequest:
         """The search of one move."""
         limit = Limit(nodes=effort) if self.unit == "nodes" else Limit(milliseconds=effort)
-        return Request(self.engine, search_position(state.inner.board), limit, self.multipv)
+        return SearchRequest(self.engine, search_position(state.inner.board), limit, self.multipv)
 
     def prefetch(self, states: Sequence[State], efforts: Sequence[int]) -> None:
         """Let the searches begin."""
@@ -91,7 +91,7 @@ class EngineEffort:
         """Drop searches that have not begun."""
         self.analyst.cancel(self._taken(states, efforts))
 
-    def _taken(self, states: Sequence[State], efforts: Sequence[int]) -> list[Request]:
+    def _taken(self, states: Sequence[State], efforts: Sequence[int]) -> list[SearchRequest]:
         """The requests of these states, which are not asked ahead any more."""
         return [
             self.asked.pop(state.actions) if state.actions in self.asked else self.request(state, effort)

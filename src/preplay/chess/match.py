@@ -24,9 +24,9 @@ from preplay.chess.rules import ChessGame, ChessState
 from preplay.errors import InputError
 from preplay.game import FINAL, Distribution, Side, other
 from preplay.games.clocked import RESIGN, ClockedState, untimed
-from preplay.growth import Stop
 from preplay.matchup import Matchup
 from preplay.randomness import generator
+from preplay.stopping import Stop
 from preplay.tree import Tree
 from preplay.value import Value
 

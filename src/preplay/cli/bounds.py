@@ -33,9 +33,10 @@ def bounds(
     """
     from preplay import bounds as theorems
     from preplay import response
-    from preplay.growth import Advantage, Lemma1, Limits, grow, on_interrupt
+    from preplay.growth import Advantage, Lemma1, Limits, grow
     from preplay.matchup import open_matchup
-    from preplay.prepare import values_of
+    from preplay.preparation import values_of
+    from preplay.stopping import on_interrupt
 
     with (
         open_matchup(spec, changes or (), workers=workers, store=store) as matchup,

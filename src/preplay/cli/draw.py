@@ -29,7 +29,7 @@ def draw(
     from preplay import runs
     from preplay.errors import InputError
     from preplay.matchup.model import side_named
-    from preplay.matchup.opening import sides_of
+    from preplay.matchup.source import sides_of
 
     kept = runs.load(run)
     if kept.command != "equilibrium":

@@ -13,8 +13,8 @@ from preplay.cli import options, show
 
 if TYPE_CHECKING:
     from preplay.book import Book
-    from preplay.contest import Contest
-    from preplay.equilibrium import Progress
+    from preplay.equilibria import SolverProgress
+    from preplay.equilibria.contest import Contest
     from preplay.matchup import Matchup
     from preplay.runs import Run
 
@@ -52,13 +52,14 @@ def equilibrium(
     """
     from preplay import book as books
     from preplay import runs, tree
-    from preplay.contest import contest, mixed_book
-    from preplay.equilibrium.solvers import check_method
+    from preplay.equilibria.contest import contest, mixed_book
+    from preplay.equilibria.solvers import check_method
     from preplay.errors import InputError
-    from preplay.growth import Limits, on_interrupt
+    from preplay.growth import Limits
     from preplay.matchup import open_matchup
     from preplay.report.figures import check_figure, plot_trace
     from preplay.response import check_cost
+    from preplay.stopping import on_interrupt
 
     if cost is not None and costs is not None:
         raise InputError("--cost and --costs are both given; expected one of them")
@@ -129,11 +130,11 @@ def _kept_gap(run: Run) -> float:
     return float(gap) if isinstance(gap, int | float) else math.inf
 
 
-def _solving(quiet: bool) -> Callable[[Progress], None] | None:
+def _solving(quiet: bool) -> Callable[[SolverProgress], None] | None:
     if quiet or not sys.stderr.isatty():
         return None
 
-    def tell(now: Progress) -> None:
+    def tell(now: SolverProgress) -> None:
         print(
             f"\r{now.iteration:,} iterations  gap {now.gap:.2e}  {now.seconds:.1f} s".ljust(70),
             end="",

@@ -71,10 +71,10 @@ def export(
         if any((polyglot, pgn, epd, csv)):
             if kept.identity["matchup"].get("kind") not in ("chess", "chess-clock"):
                 raise InputError(f"{run}: not a chess run; expected --json for other games")
-            from preplay.chess.lines import csv_text, epd_text, learning_order
-            from preplay.chess.naming import scores
-            from preplay.chess.pgn import pgn_lines, pgn_tree
-            from preplay.chess.polyglot import polyglot_bytes
+            from preplay.chess.books.lines import csv_text, epd_text, learning_order
+            from preplay.chess.books.naming import scores
+            from preplay.chess.books.pgn import pgn_lines, pgn_tree
+            from preplay.chess.books.polyglot import polyglot_bytes
 
             if polyglot is not None:
                 written.append((polyglot, polyglot_bytes(book)))
@@ -102,7 +102,7 @@ def saved_book(run: Run, side: str | None = None) -> Book:
     from preplay import book as books
     from preplay.errors import InputError
     from preplay.matchup.model import side_named
-    from preplay.matchup.opening import sides_of
+    from preplay.matchup.source import sides_of
 
     if run.command == "prepare":
         run.read("result.json")
@@ -124,7 +124,7 @@ def saved_book(run: Run, side: str | None = None) -> Book:
 
 def _headers(run: Run, book: Book) -> Mapping[str, object]:
     """PGN headers that say who prepared against whom, with what."""
-    from preplay.chess.naming import player_name
+    from preplay.chess.books.naming import player_name
     from preplay.report.words import clock, engine, timed
 
     matchup = run.identity["matchup"]
@@ -143,7 +143,7 @@ def _headers(run: Run, book: Book) -> Mapping[str, object]:
 
 def _efg(run: Run, limit: int) -> str:
     from preplay import tree
-    from preplay.equilibrium.explicit import efg_text, explicit_game
+    from preplay.equilibria.explicit import efg_text, explicit_game
     from preplay.errors import InputError
 
     if run.command != "equilibrium":

@@ -33,10 +33,11 @@ def frontier(
     Example: preplay frontier synthetic --side 1 --plot frontier.svg
     """
     from preplay import response
-    from preplay.growth import Limits, Pays, grow, on_interrupt
+    from preplay.growth import Limits, Pays, grow
     from preplay.matchup import open_matchup
-    from preplay.prepare import values_of
+    from preplay.preparation import values_of
     from preplay.report.figures import check_figure
+    from preplay.stopping import on_interrupt
 
     if plot is not None:
         check_figure(plot)

@@ -66,12 +66,12 @@ def match(
     Example: preplay match runs/white --games 400 --adjudication rules --pgn games.pgn
     """
     from preplay import runs
-    from preplay.chess import score as scores
+    from preplay import scoring as scores
     from preplay.chess.match import pgn_of, play_match
     from preplay.errors import InputError
     from preplay.files import check_writable, write_text
-    from preplay.growth import on_interrupt
-    from preplay.matchup.opening import from_config
+    from preplay.matchup.source import from_config
+    from preplay.stopping import on_interrupt
 
     if adjudication not in (None, "model", "rules"):
         raise InputError(f"adjudication '{adjudication}'; expected model or rules")
@@ -174,7 +174,7 @@ def _pairings(
     from preplay import tree
     from preplay.chess.match import Pairing
     from preplay.errors import InputError
-    from preplay.prepare import book_of, prepare
+    from preplay.preparation import book_of, prepare
 
     directory = Path(config)
     who = [matchup.side(name) for name in (("1", "2") if side == "both" else (side or "1",))]
@@ -220,7 +220,7 @@ def as_data(
     sprt: tuple[float, float] | None,
 ) -> dict[str, Any]:
     """What a match says, as JSON data."""
-    from preplay.chess import score as scores
+    from preplay import scoring as scores
 
     results = counts(played)
     plain = set(results) <= {0.0, 0.5, 1.0}  # else the model's values: there are no wins to count

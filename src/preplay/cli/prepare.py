@@ -12,7 +12,7 @@ from preplay.cli import options, show
 if TYPE_CHECKING:
     from preplay.book import Book
     from preplay.matchup import Matchup
-    from preplay.prepare import Prepared
+    from preplay.preparation import Prepared
 
 
 ROUNDING = 1e-12
@@ -51,11 +51,12 @@ def prepare(
     from preplay import runs, tree
     from preplay.errors import InputError
     from preplay.files import check_writable
-    from preplay.growth import Limits, on_interrupt
+    from preplay.growth import Limits
     from preplay.matchup import open_matchup
-    from preplay.prepare import book_of
-    from preplay.prepare import prepare as solve
+    from preplay.preparation import book_of
+    from preplay.preparation import prepare as solve
     from preplay.response import check_cost
+    from preplay.stopping import on_interrupt
 
     if page is not None and save is None:
         raise InputError("--report needs --save DIR, where what the page shows is kept")

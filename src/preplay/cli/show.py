@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from preplay.book import Entry
-    from preplay.growth import Progress
+    from preplay.growth import GrowthProgress
     from preplay.matchup import Matchup
 
 
@@ -62,12 +62,12 @@ def finite(number: float) -> float | None:
 
 def progress_line(
     quiet: bool, telling: Callable[[], str] | None = None
-) -> Callable[[Progress], None] | None:
+) -> Callable[[GrowthProgress], None] | None:
     """A live line on a terminal; nothing when quiet or when stderr is not a terminal."""
     if quiet or not sys.stderr.isatty():
         return None
 
-    def show(now: Progress) -> None:
+    def show(now: GrowthProgress) -> None:
         rate = now.questions / now.seconds if now.seconds > 0.0 else 0.0
         parts = [histories(now.histories)]
         if telling is not None:
@@ -82,7 +82,7 @@ def progress_line(
     return show
 
 
-def _time_left(now: Progress, rate: float) -> str:
+def _time_left(now: GrowthProgress, rate: float) -> str:
     """At least what the questions already known take; more may come up."""
     return f"at least {now.waiting / rate:.0f} s left" if rate > 0.0 else f"{now.waiting} waiting"
 

@@ -37,9 +37,9 @@ def store(
     """
     import time
 
-    from preplay.chess.analysis import Limit
-    from preplay.chess.store import AnalysisStore
-    from preplay.chess.tables import export as export_table
+    from preplay.chess.engines.analysis import Limit
+    from preplay.chess.engines.store import AnalysisStore
+    from preplay.chess.engines.tables import export as export_table
     from preplay.errors import InputError
     from preplay.matchup.chess import default_store
 

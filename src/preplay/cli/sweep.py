@@ -53,7 +53,7 @@ def sweep(
     from preplay.growth import Limits
     from preplay.matchup import load_config
     from preplay.matchup.model import side_named
-    from preplay.matchup.opening import sides_of
+    from preplay.matchup.source import sides_of
     from preplay.report.figures import plot_sweep
 
     measures = measure or ["value", "size"]
@@ -125,7 +125,7 @@ def run(
 
     from preplay import runs
     from preplay.experiments.sweep import run_tasks
-    from preplay.growth import on_interrupt
+    from preplay.stopping import on_interrupt
 
     kept = runs.start(save, command, name, identity, versions).path("points.jsonl") if save else None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from preplay.chess.uci_options import Settings
+    from preplay.chess.uci.options import UciSettings
 
 
 def uci(
@@ -42,13 +42,13 @@ def uci(
 
     Example: preplay uci --book runs/white --engine stockfish
     """
-    from preplay.chess.lookup import open_book
-    from preplay.chess.uci import install_hint as hint
-    from preplay.chess.uci import run_uci
-    from preplay.chess.uci_options import Settings
+    from preplay.chess.books.lookup import open_book
+    from preplay.chess.uci.options import UciSettings
+    from preplay.chess.uci.server import install_hint as hint
+    from preplay.chess.uci.server import run_uci
 
     path = _book_file(book, side)
-    settings = Settings(
+    settings = UciSettings(
         book_file=path,
         base_engine=engine,
         by_position=not by_history,
@@ -65,12 +65,12 @@ def uci(
     run_uci(opened, sys.stdin, sys.stdout, settings=settings)
 
 
-def _arguments(book: str, side: str | None, settings: Settings) -> list[str]:
+def _arguments(book: str, side: str | None, settings: UciSettings) -> list[str]:
     """The words that start this engine again, from any directory."""
-    from preplay.chess.discovery import absolute_command
-    from preplay.chess.uci_options import Settings
+    from preplay.chess.engines.discovery import absolute_command
+    from preplay.chess.uci.options import UciSettings
 
-    usual = Settings()
+    usual = UciSettings()
     words = ["uci"]
     if book:
         words += ["--book", str(Path(book).absolute())]

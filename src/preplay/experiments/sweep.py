@@ -13,7 +13,8 @@ from typing import Any
 from preplay.errors import InputError, nearest
 from preplay.experiments.workers import computed
 from preplay.game import Side
-from preplay.growth import Limits, Stop
+from preplay.growth import Limits
+from preplay.stopping import Stop
 
 MEASURES = (
     "value",
@@ -100,7 +101,7 @@ def determine(tasks: Sequence[Task]) -> Determined:
 
     Raises what the tasks would raise for settings, files or engines that cannot be used.
     """
-    from preplay.matchup.opening import from_config
+    from preplay.matchup.source import from_config
     from preplay.response import check_cost
 
     known: dict[str, dict[str, Any]] = {}
@@ -163,8 +164,8 @@ def check_measures(names: Sequence[str]) -> None:
 
 def run_task(task: Task) -> Point:
     """Prepare at one setting, with one engine process of each kind."""
-    from preplay.matchup.opening import from_config
-    from preplay.prepare import prepare
+    from preplay.matchup.source import from_config
+    from preplay.preparation import prepare
 
     with from_config(task.name, task.config, workers=1, store=task.store) as matchup:
         prepared = prepare(matchup, task.side, task.cost, task.budget, task.limits)
@@ -219,7 +220,7 @@ def run_tasks(
 
 
 def _side_name(task: Task) -> str:
-    from preplay.matchup.opening import sides_of
+    from preplay.matchup.source import sides_of
 
     return sides_of(task.config)[task.side - 1]
 

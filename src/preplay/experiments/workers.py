@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TypeVar
 
 from preplay.errors import PreplayError
-from preplay.growth import Stop
+from preplay.stopping import Stop
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -25,9 +25,9 @@ from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S
 from preplay.growth.asking import Questions, questions_to
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
-from preplay.growth.goals import Ending, Limits, Progress
-from preplay.growth.stopping import NEVER, Stop
+from preplay.growth.goals import Ending, GrowthProgress, Limits
 from preplay.policy import Policy, check_distribution
+from preplay.stopping import NEVER, Stop
 from preplay.tree import Bools, Tree
 from preplay.value import Evaluator
 
@@ -88,7 +88,7 @@ class ContestedGrowth(Generic[S]):
     lazy: bool = True
     """Expand only what is asked for; else all of W, and values are asked at its leaves alone."""
     stop: Stop = NEVER
-    progress: Callable[[Progress], None] | None = None
+    progress: Callable[[GrowthProgress], None] | None = None
 
     def __post_init__(self) -> None:
         self.ending: Ending = "complete"
@@ -263,10 +263,10 @@ class ContestedGrowth(Generic[S]):
             if math.isnan(self._built.value[k]):
                 self._built.value[k] = self._built.radius[k] = 0.5
 
-    def _snapshot(self, now: float) -> Progress:
+    def _snapshot(self, now: float) -> GrowthProgress:
         asked = sum(q.asked for q in (self._ask_value, *self._ask_base, *self._ask_prep))
         waiting = len(self._heap) + len(self._window)
-        return Progress(len(self._built), waiting, math.nan, math.nan, now - self._start, asked)
+        return GrowthProgress(len(self._built), waiting, math.nan, math.nan, now - self._start, asked)
 
 
 def grow_contested(
@@ -279,7 +279,7 @@ def grow_contested(
     *,
     everything: bool = False,
     stop: Stop = NEVER,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[GrowthProgress], None] | None = None,
 ) -> Contested:
     """The public tree of the meta-game with all of W, most important histories first.
 

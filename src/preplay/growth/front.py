@@ -18,8 +18,8 @@ from preplay.growth.asking import Questions, questions_to
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.goals import Goal, Limits
 from preplay.growth.intervals import Intervals
-from preplay.growth.stopping import Stop
 from preplay.policy import Policy, check_distribution
+from preplay.stopping import Stop
 from preplay.tree import Tree
 from preplay.value import Evaluator, Value
 

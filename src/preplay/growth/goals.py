@@ -80,7 +80,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Progress:
+class GrowthProgress:
     """A snapshot for a live line."""
 
     histories: int

@@ -14,9 +14,9 @@ from typing import Any
 from preplay.game import Game, S, Side, other
 from preplay.growth import checkpoints
 from preplay.growth.front import Front
-from preplay.growth.goals import Ending, Goal, Grown, Limits, Progress
-from preplay.growth.stopping import NEVER, Stop
+from preplay.growth.goals import Ending, Goal, Grown, GrowthProgress, Limits
 from preplay.policy import Policy
+from preplay.stopping import NEVER, Stop
 from preplay.value import Evaluator
 
 
@@ -30,7 +30,7 @@ def grow(
     limits: Limits | None = None,
     *,
     stop: Stop = NEVER,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[GrowthProgress], None] | None = None,
     checkpoint: Path | None = None,
     every: float = 30.0,
 ) -> Grown:
@@ -99,8 +99,8 @@ def grow(
     )
 
 
-def _snapshot(front: Front[Any], start: float) -> Progress:
-    return Progress(
+def _snapshot(front: Front[Any], start: float) -> GrowthProgress:
+    return GrowthProgress(
         histories=len(front.built),
         waiting=len(front.heap) + len(front.window),
         low=front.bounds.low[0],

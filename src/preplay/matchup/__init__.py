@@ -6,6 +6,6 @@ tabular `.json` game and yields a `Matchup`; engines that it needs live as long 
 
 from preplay.matchup.builtin import BUILTIN, Builtin
 from preplay.matchup.model import Matchup
-from preplay.matchup.opening import load_config, open_matchup
+from preplay.matchup.source import load_config, open_matchup
 
 __all__ = ["BUILTIN", "Builtin", "Matchup", "load_config", "open_matchup"]

@@ -10,14 +10,14 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from preplay.chess.analysis import EngineSpec, Limit
-from preplay.chess.analyst import Analyst
-from preplay.chess.discovery import find_command
-from preplay.chess.habits import Habits, read_habits
-from preplay.chess.play import EnginePolicy, EngineValue, Search, scores
-from preplay.chess.pool import EnginePool
+from preplay.chess.engines.analysis import EngineSpec, Limit
+from preplay.chess.engines.analyst import Analyst
+from preplay.chess.engines.discovery import find_command
+from preplay.chess.engines.pool import EnginePool
+from preplay.chess.engines.store import AnalysisStore
+from preplay.chess.players.habits import Habits, read_habits
+from preplay.chess.players.play import EnginePolicy, EngineValue, Search, scores
 from preplay.chess.rules import ChessGame, line_san
-from preplay.chess.store import AnalysisStore
 from preplay.errors import InputError
 from preplay.game import Side, walk
 from preplay.matchup.model import Matchup
@@ -229,8 +229,8 @@ def _value(
     value = settings.value
     if value.model != "rollouts":
         return EngineValue(analyst, judge, value.model), None, None
-    from preplay.adaptive import AdaptiveRollouts
-    from preplay.rollouts import Playouts, Rollouts, enough_samples, theorem3_histories
+    from preplay.sampling.adaptive import AdaptiveRollouts
+    from preplay.sampling.rollouts import Playouts, Rollouts, enough_samples, theorem3_histories
 
     sampler = Playouts(game, base, seed=value.seed)
     samples = value.samples

@@ -9,19 +9,17 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from preplay.adaptive import AdaptiveRollouts
-from preplay.chess.analysis import EngineSpec
-from preplay.chess.analyst import Analyst
 from preplay.chess.clock import ClockedChess, EngineEffort, Guess
-from preplay.chess.discovery import find_command
-from preplay.chess.habits import Habits
-from preplay.chess.play import EnginePolicy, scores
-from preplay.chess.pool import EnginePool
+from preplay.chess.engines.analysis import EngineSpec
+from preplay.chess.engines.analyst import Analyst
+from preplay.chess.engines.discovery import find_command
+from preplay.chess.engines.pool import EnginePool
+from preplay.chess.engines.store import AnalysisStore
+from preplay.chess.players.habits import Habits
+from preplay.chess.players.play import EnginePolicy, scores
 from preplay.chess.rules import ChessGame
-from preplay.chess.store import AnalysisStore
 from preplay.game import Side, walk
 from preplay.games.clocked import AtTheBoard, FromMemory, ShareOfTheRest, geometric_levels
-from preplay.growth.stopping import Stop
 from preplay.matchup.chess import (
     NEGLIGIBLE,
     PREP_NODES,
@@ -37,8 +35,10 @@ from preplay.matchup.chess import (
 )
 from preplay.matchup.model import Matchup
 from preplay.matchup.settings import Settings, validate
-from preplay.streams import Streams
-from preplay.timeshare import Memory, TimeShare, time_share
+from preplay.sampling.adaptive import AdaptiveRollouts
+from preplay.sampling.streams import Streams
+from preplay.sampling.timeshare import Memory, TimeShare, time_share
+from preplay.stopping import Stop
 
 
 class Clock(Settings):

@@ -12,10 +12,10 @@ from preplay.policy import Policy
 from preplay.value import Evaluator
 
 if TYPE_CHECKING:
-    from preplay.adaptive import AdaptiveRollouts
     from preplay.book import Entry
-    from preplay.growth import Stop
-    from preplay.timeshare import Memory, TimeShare
+    from preplay.sampling.adaptive import AdaptiveRollouts
+    from preplay.sampling.timeshare import Memory, TimeShare
+    from preplay.stopping import Stop
 
 
 @dataclass(frozen=True)

@@ -188,8 +188,8 @@ def _value(
     value = settings.value
     if value.model == "exact":
         return Exact(game, base), None, None
-    from preplay.adaptive import AdaptiveRollouts
-    from preplay.rollouts import (
+    from preplay.sampling.adaptive import AdaptiveRollouts
+    from preplay.sampling.rollouts import (
         Playouts,
         Rollouts,
         enough_samples,

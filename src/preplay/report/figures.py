@@ -14,7 +14,7 @@ from preplay.files import check_writable, replacing
 from preplay.response import Frontier
 
 if TYPE_CHECKING:
-    from preplay.equilibrium import Progress as SolverProgress
+    from preplay.equilibria import SolverProgress
     from preplay.experiments.figure1 import Reference
     from preplay.experiments.sweep import Point
 

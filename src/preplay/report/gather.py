@@ -34,7 +34,7 @@ def gather(directory: Path) -> dict[str, Any]:
 
 def _results(run: runs.Run) -> dict[str, Any]:
     if run.command == "prepare":
-        from preplay.report.preparation import preparation
+        from preplay.report.prepared import preparation
 
         return {"kind": "book"} | preparation(run)
     if run.command == "equilibrium":

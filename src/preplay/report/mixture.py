@@ -9,7 +9,7 @@ import numpy as np
 
 from preplay import book as books
 from preplay import tree as trees
-from preplay.equilibrium.strategy import behaviour
+from preplay.equilibria.strategy import behaviour
 from preplay.errors import StoreError
 from preplay.report import notation, words
 from preplay.report.cut import columns, cut, shares

@@ -1,0 +1,1 @@
+"""Books on the board: lines, look-up, Polyglot, PGN, names."""

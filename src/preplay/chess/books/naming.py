@@ -1,0 +1,40 @@
+"""How players and scores of a run are named outside: PGN headers, reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+import chess
+import chess.engine
+
+from preplay.book import Book
+from preplay.chess.engines.analysis import mate_in
+from preplay.games.clocked import untimed
+
+
+def player_name(settings: Mapping[str, Any], engine: str) -> str:
+    """A side of a matchup in a few words: "Stockfish 15.1, 5000 nodes, best of 2, r = 10"."""
+    parts = [engine]
+    if games := settings.get("games"):
+        who, file = games.get("player") or "a player", PurePath(games["file"]).name
+        parts = [f"{who} as in {file}, else {engine}"]
+    for kind, unit in (("nodes", "nodes"), ("depth", "plies"), ("milliseconds", "ms")):
+        if settings.get(kind):
+            parts.append(f"{settings[kind]} {unit}")
+    if settings.get("randomness"):
+        parts += [f"best of {settings.get('multipv', 2)}", f"r = {settings['randomness']:g}"]
+    return ", ".join(parts)
+
+
+def scores(book: Book) -> dict[tuple[str, ...], chess.engine.PovScore]:
+    """The engine's score of each own position that a move led to, by its moves without times."""
+    color = chess.WHITE if book.side == 1 else chess.BLACK
+    found: dict[tuple[str, ...], chess.engine.PovScore] = {}
+    for entry in book.entries:
+        if entry.score is not None and entry.history:
+            mate = mate_in(entry.score)
+            score = chess.engine.Cp(entry.score) if mate is None else chess.engine.Mate(mate)
+            found[tuple(untimed(name)[0] for name in entry.history)] = chess.engine.PovScore(score, color)
+    return found

@@ -1,0 +1,215 @@
+"""A book as PGN: one tree of variations to look through, or its lines in the order worth learning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import chess
+import chess.engine
+import chess.pgn
+
+from preplay.book import Book, Entry
+from preplay.chess.books.lines import Place, full_order, reach_words, start_board, walk
+from preplay.errors import InputError
+
+Path = tuple[str, ...]
+"""A history in UCI with castling as king takes rook."""
+Evals = Mapping[Path, chess.engine.PovScore]
+"""Scores of positions by the history that leads to them, as the book writes its moves."""
+
+TAGS = {
+    "event": "Event",
+    "site": "Site",
+    "date": "Date",
+    "engine": "Engine",
+    "prep": "Prep",
+    "base": "Base",
+}
+"""Which tags tell what of a book's provenance; `player` and `opponent` become White and Black."""
+
+
+def pgn_tree(
+    book: Book, *, evals: Evals | None = None, headers: Mapping[str, object] | None = None
+) -> str:
+    """The whole book as one game with variations, the most probable ones first.
+
+    Own moves carry how often the position is met, its value and the gain of knowing it; `evals` adds
+    `[%eval]` where it has the position after a move. `headers` are further tags, or replace ours.
+    """
+    game = _game(book, headers or {})
+    game.comment = _summary(book)
+    nodes: dict[Path, chess.pgn.GameNode] = {(): game}
+    for place in _by_reach(book):
+        node = _opponents_node(nodes, place, evals)
+        if node is None:
+            continue  # behind an own move that the book never plays
+        for move, p in place.moves:
+            child = node.add_variation(move, comment=_comment(place.entry, p))
+            nodes[_after(place, move)] = child
+            _evaluate(child, (*place.entry.history, place.board.uci(move)), evals)
+    return _text([game])
+
+
+def pgn_lines(
+    book: Book,
+    order: Sequence[int] | None = None,
+    *,
+    evals: Evals | None = None,
+    headers: Mapping[str, object] | None = None,
+) -> str:
+    """The book as separate games, one a line to its end, in `order` (default: the order worth learning).
+
+    Each game begins with the first position in `order` that no game before has shown, and goes on to
+    the end of the line; a comment marks where what is new begins.
+    """
+    places = {place.index: place for place in walk(book)}
+    lines = list(_learning_lines(book, places, full_order(book, order)))
+    if not lines:
+        return pgn_tree(book, headers=headers)
+    games: list[chess.pgn.Game] = []
+    for number, (new, line) in enumerate(lines, 1):
+        game = _game(book, {**(headers or {}), "Round": number})
+        game.comment = f"Line {number} of {len(lines)}"
+        node: chess.pgn.GameNode = game
+        board = start_board(book)
+        for place, move in line:
+            for name in place.entry.history[len(board.move_stack) :]:
+                node = node.add_variation(board.push_uci(name))
+                _evaluate(node, place.entry.history, evals)
+            p = dict(place.moves)[move]
+            comment = _comment(place.entry, p)
+            node = node.add_variation(move, comment=f"New: {comment}" if place.index == new else comment)
+            _evaluate(node, (*place.entry.history, board.uci(move)), evals)
+            board.push(move)
+        games.append(game)
+    return _text(games)
+
+
+def _learning_lines(
+    book: Book, places: Mapping[int, Place], order: Sequence[int]
+) -> Iterator[tuple[int, list[tuple[Place, chess.Move]]]]:
+    """(first new entry, the line through it to its end) until every own move was shown."""
+    rank = {index: k for k, index in enumerate(order)}
+    by_path = {place.path: place for place in places.values()}
+    replies: dict[Path, list[int]] = {}  # entries by the own move before them, in `order`
+    for index in order:
+        path = places[index].path
+        replies.setdefault(path[:-1] if path else path, []).append(index)
+    shown: set[Path] = set()
+    for index in order:
+        for first, _ in places[index].moves:
+            if _after(places[index], first) in shown:
+                continue
+            line = _way_to(places[index], by_path)
+            if line is None:
+                continue
+            place, move = places[index], first
+            while True:
+                line.append((place, move))
+                after = _after(place, move)
+                shown.add(after)
+                below = replies.get(after)
+                if not below:
+                    break
+                place = places[min(below, key=lambda k: (_all_shown(places[k], shown), rank[k]))]
+                fresh = [m for m, _ in place.moves if _after(place, m) not in shown]
+                move = (fresh or [m for m, _ in place.moves])[0]
+            yield index, line
+
+
+def _way_to(place: Place, by_path: Mapping[Path, Place]) -> list[tuple[Place, chess.Move]] | None:
+    """The own moves before `place`; None when the book never plays one of them."""
+    way: list[tuple[Place, chess.Move]] = []
+    path = place.path
+    while len(path) > 1:
+        before = by_path.get(path[:-2])
+        moves = [] if before is None else [m for m, _ in before.moves if _after(before, m) == path[:-1]]
+        if before is None or not moves:
+            return None
+        way.append((before, moves[0]))
+        path = before.path
+    return way[::-1]
+
+
+def _all_shown(place: Place, shown: set[Path]) -> bool:
+    return all(_after(place, move) in shown for move, _ in place.moves)
+
+
+def _by_reach(book: Book) -> list[Place]:
+    """The entries with parents before children, and of siblings the most probable first."""
+    return sorted(
+        walk(book), key=lambda place: (len(place.path), -place.entry.reach * place.entry.probability)
+    )
+
+
+def _opponents_node(
+    nodes: dict[Path, chess.pgn.GameNode], place: Place, evals: Evals | None
+) -> chess.pgn.GameNode | None:
+    """The node of an entry's position, with the opponent's move into it made if it is new."""
+    known = nodes.get(place.path)
+    if known is not None or not place.path:
+        return known
+    before = nodes.get(place.path[:-1])
+    if before is None:
+        return None
+    node = before.add_variation(place.board.peek())
+    _evaluate(node, place.entry.history, evals)
+    nodes[place.path] = node
+    return node
+
+
+def _after(place: Place, move: chess.Move) -> Path:
+    return (*place.path, place.board.uci(move, chess960=True))
+
+
+def _comment(entry: Entry, p: float) -> str:
+    parts = [reach_words(entry.reach), f"value {entry.value:.3f}", f"gain {entry.gain:+.2g}"]
+    if entry.probability < 1.0:
+        parts.append(f"in {entry.probability:.1%} of the books")
+    if p < 1.0:
+        parts.append(f"played {p:.1%}")
+    return ", ".join(parts)
+
+
+def _summary(book: Book) -> str:
+    positions = "1 position" if book.size == 1 else f"{book.size} positions"
+    return f"{positions}, value {book.value:.3f} with the book, {book.without:.3f} without"
+
+
+def _evaluate(node: chess.pgn.GameNode, history: Path, evals: Evals | None) -> None:
+    if evals is not None and history in evals:
+        node.set_eval(evals[history])
+
+
+def _game(book: Book, headers: Mapping[str, object]) -> chess.pgn.Game:
+    side, other = ("White", "Black") if book.side == 1 else ("Black", "White")
+    told = book.provenance
+    tags: dict[str, object] = {"Event": f"Preparation for {side}", "Round": "-"}
+    tags |= {side: told.get("player", "Preparation"), other: told.get("opponent", "?")}
+    tags |= {"Result": "*", "Annotator": "preplay"}
+    tags |= {tag: told[key] for key, tag in TAGS.items() if key in told}
+    if "opponent" in told:
+        tags["Opponent"] = told["opponent"]
+    tags |= {"Cost": f"{book.cost:g}", "Positions": book.size}
+    tags |= {"Value": f"{book.value:.6g}", "Baseline": f"{book.without:.6g}"}
+    game = chess.pgn.Game()
+    for name, value in {**tags, **headers}.items():
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_]*", name):
+            raise InputError(f"PGN tag {name!r}; expected letters, digits and underscores")
+        game.headers[name] = tag_text(value)
+    board = start_board(book)
+    game.setup(board)
+    if book.chess960:  # readers of Chess960 expect the position even when it is the usual one
+        game.headers["SetUp"], game.headers["FEN"] = "1", board.fen()
+    return game
+
+
+def tag_text(value: object) -> str:
+    r"""A tag's value as PGN wants it: one line of at most 255 characters, `\` and `"` escaped."""
+    plain = " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
+    return plain[:255].replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _text(games: Sequence[chess.pgn.Game]) -> str:
+    return "".join(game.accept(chess.pgn.StringExporter(columns=80)) + "\n\n" for game in games)

@@ -1,0 +1,1 @@
+"""Engines as processes: what is asked, who answers, what is kept."""

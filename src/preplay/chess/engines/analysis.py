@@ -1,0 +1,292 @@
+"""What is asked of an engine and what it answers, as frozen records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import chess
+
+from preplay.errors import InputError
+
+MATE: Final = 32_000
+"""Score of having mated; a mate n plies away scores n less."""
+CEILING: Final = 31_000
+"""Scores beyond this are mates; centipawns are clipped to it."""
+KINDS: Final = ("nodes", "depth", "milliseconds")
+OWN_OPTIONS: Final[Mapping[str, str]] = {"Threads": "1", "Hash": "2"}
+"""Set on every engine that has them, unless the user says otherwise: one thread makes node limits
+deterministic, and a small hash is cheap to clear before every search."""
+RESERVED: Final[Mapping[str, str]] = {
+    "multipv": "it follows from K",
+    "uci_chess960": "it follows from the start position",
+    "uci_showwdl": "it is always on",
+    "ponder": "searches never ponder",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """When a search ends: exactly one of the three is given."""
+
+    nodes: int | None = None
+    depth: int | None = None
+    milliseconds: int | None = None
+
+    def __post_init__(self) -> None:
+        given = [(kind, getattr(self, kind)) for kind in KINDS if getattr(self, kind) is not None]
+        if len(given) != 1:
+            shown = ", ".join(f"{kind}={amount}" for kind, amount in given) or "nothing"
+            raise InputError(f"limit: {shown}; expected exactly one of {', '.join(KINDS)}")
+        kind, amount = given[0]
+        if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
+            raise InputError(f"limit: {kind}={amount!r}; expected a whole number of at least 1")
+
+    @property
+    def kind(self) -> str:
+        """Which of `KINDS` is given."""
+        return next(kind for kind in KINDS if getattr(self, kind) is not None)
+
+    @property
+    def amount(self) -> int:
+        """How many nodes, plies or milliseconds."""
+        return int(getattr(self, self.kind))
+
+    @property
+    def go(self) -> str:
+        """The UCI command."""
+        return f"go {'movetime' if self.kind == 'milliseconds' else self.kind} {self.amount}"
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which a search counts as hung: generous, for engines a thousand times slower."""
+        if self.nodes is not None:
+            return 20.0 + self.nodes / 500
+        if self.depth is not None:
+            return 60.0 + 2.0 ** min(self.depth, 60) / 5_000
+        return 10.0 + 2 * self.amount / 1_000
+
+    def __str__(self) -> str:
+        return f"{self.amount} {'ms' if self.kind == 'milliseconds' else self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec:
+    """How to start an engine; equal specs share processes and analyses."""
+
+    command: tuple[str, ...]
+    """The program and its arguments."""
+    options: tuple[tuple[str, str], ...] = ()
+    """UCI options as sorted pairs, `OWN_OPTIONS` included."""
+
+    @classmethod
+    def of(
+        cls,
+        command: str | os.PathLike[str] | Sequence[str],
+        options: Mapping[str, str | int | bool] | None = None,
+    ) -> EngineSpec:
+        """A spec from one program path (or the list of it and its arguments) and plain option values."""
+        parts = (os.fspath(command),) if isinstance(command, str | os.PathLike) else tuple(command)
+        if not parts or not parts[0]:
+            raise InputError(f"engine command {command!r}; expected the path of a program")
+        chosen: dict[str, tuple[str, str]] = {
+            name.casefold(): (name, value) for name, value in OWN_OPTIONS.items()
+        }
+        for name, value in (options or {}).items():
+            if why := RESERVED.get(name.casefold()):
+                raise InputError(f"engine option '{name}' cannot be set: {why}")
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            if "\n" in name + text or "\r" in name + text:
+                raise InputError(f"engine option {name!r} with value {text!r}: expected a single line")
+            chosen[name.casefold()] = (name, text)
+        return cls(parts, tuple(sorted(chosen.values())))
+
+    def __str__(self) -> str:
+        return " ".join(self.command)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which engine answered: an upgraded program is another engine."""
+
+    name: str
+    """What it calls itself (`id name`)."""
+    digest: str
+    """Of every file that the command and the option values name (program, script, network)."""
+
+    def __str__(self) -> str:
+        return f"{self.name} [{self.digest}]"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPosition:
+    """A position exactly as the engine is told it, so equal positions have equal analyses.
+
+    Made by `search_position`, which leaves out what does not matter of the history.
+    """
+
+    start: str
+    """The first five fields of a FEN: all but the move number, which no search depends on."""
+    moves: tuple[str, ...] = ()
+    """UCI moves from there."""
+    chess960: bool = False
+
+    @property
+    def text(self) -> str:
+        """The position as the store knows it."""
+        return f"{self.start} moves {' '.join(self.moves)}" if self.moves else self.start
+
+    @property
+    def command(self) -> str:
+        """The UCI command.
+
+        Some engines' win, draw and loss chances depend on the move number. It is guessed from the number
+        of pieces, two moves for each that is gone, so that it follows from the position.
+        """
+        pieces = sum(map(str.isalpha, self.start.partition(" ")[0]))
+        number = max(1, 1 + 2 * (32 - pieces))
+        moves = f" moves {' '.join(self.moves)}" if self.moves else ""
+        return f"position fen {self.start} {number}{moves}"
+
+    def board(self) -> chess.Board:
+        """The position on a board, with `moves` on its stack."""
+        board = chess.Board(f"{self.start} 1", chess960=self.chess960)
+        for move in self.moves:
+            board.push_uci(move)
+        return board
+
+    @classmethod
+    def of_text(cls, text: str, chess960: bool = False) -> SearchPosition:
+        """The inverse of `text`."""
+        start, _, moves = text.partition(" moves ")
+        return cls(start, tuple(moves.split()), chess960)
+
+
+QUIET: Final = 20
+"""Half-moves since the last capture or pawn move that still count as none."""
+
+
+def search_position(board: chess.Board, quiet: int = QUIET) -> SearchPosition:
+    """What of the history of `board` an engine is told.
+
+    - Placement, side to move, castling rights, and the en passant square if a capture there is legal.
+    - The half-move clock, as 0 while it is below `quiet`: the fifty-move rule is then far beyond the
+      horizon, and lines that transpose share one analysis. From `quiet` on it is exact.
+    - Repetitions: while every position since the last irreversible move has occurred once, no history
+      is sent, for none of them can end the game on its next occurrence. Otherwise the moves since the
+      first occurrence of the earliest repeated position are sent, so the engine knows where a
+      threefold repetition threatens.
+
+    The move number is not part of it. What is sent is a function of the result alone, so which history
+    came first makes no difference to anybody's analysis.
+    """
+    back = _repeated_tail(board)
+    moves = tuple(move.uci() for move in board.move_stack[-back:]) if back else ()
+    start = board
+    if back:
+        start = board.copy(stack=back)
+        for _ in range(back):
+            start.pop()
+    clock = 0 if board.halfmove_clock < quiet else start.halfmove_clock
+    placement = start.epd(shredder=board.chess960, en_passant="legal")
+    return SearchPosition(f"{placement} {clock}", moves, board.chess960)
+
+
+def _repeated_tail(board: chess.Board) -> int:
+    """How many moves ago the earliest position was that has been repeated since; 0 without repetition."""
+    reversible = min(board.halfmove_clock, len(board.move_stack))
+    if reversible < 4:  # it takes two moves of each side to come back
+        return 0
+    walker = board.copy(stack=reversible)
+    keys = [_repetition_key(walker)]
+    while walker.move_stack:
+        move = walker.pop()
+        if walker.is_irreversible(move):
+            break
+        keys.append(_repetition_key(walker))
+    seen: set[tuple[object, ...]] = set()
+    earliest = 0
+    for back, key in enumerate(keys):
+        if key in seen:
+            earliest = back
+        seen.add(key)
+    return earliest
+
+
+def _repetition_key(board: chess.Board) -> tuple[object, ...]:
+    """Equal for two positions iff the rules count them as the same."""
+    colors = (board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK])
+    pieces = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
+    passing = board.ep_square if board.has_legal_en_passant() else None
+    return (*colors, *pieces, board.turn, board.clean_castling_rights(), passing)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One search: who, where, how long, and how many lines."""
+
+    engine: EngineSpec
+    position: SearchPosition
+    limit: Limit
+    multipv: int = 1
+    """K: the best so many moves are scored, or all of them where there are fewer."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.multipv, int) or self.multipv < 1:
+            raise InputError(f"K = {self.multipv!r}; expected a whole number of at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One scored move."""
+
+    move: str
+    """In UCI notation."""
+    score: int
+    """Centipawns for the side to move; mates are finite scores beyond `CEILING`."""
+    depth: int
+    """Nominal search depth."""
+    wdl: tuple[int, int, int] | None = None
+    """The engine's wins, draws and losses per thousand for the side to move, if it tells them."""
+    pv: str = ""
+    """The expected continuation: UCI moves separated by spaces, `move` first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What a search found. Equal searches under a node limit are equal, however long they took."""
+
+    lines: tuple[Line, ...]
+    """Best first; scores of one depth when `complete`."""
+    best: str
+    """The move the engine would play: from its last, perhaps unfinished iteration."""
+    nodes: int
+    complete: bool = True
+    """Whether `lines` is a whole iteration with exact scores, not what was left of an unfinished one."""
+    milliseconds: int = field(default=0, compare=False)
+    """Wall time of the search."""
+
+    @property
+    def depth(self) -> int:
+        """The depth that all lines have reached."""
+        return min(line.depth for line in self.lines)
+
+
+def mate_score(moves: int) -> int:
+    """The finite score of UCI's `mate moves`: sooner mates are better, sooner losses worse."""
+    plies = min(abs(2 * moves - 1) if moves > 0 else abs(2 * moves), MATE - CEILING - 1)
+    return MATE - plies if moves > 0 else plies - MATE
+
+
+def is_mate(score: int) -> bool:
+    """Whether `score` stands for a forced mate, of either side."""
+    return abs(score) > CEILING
+
+
+def mate_in(score: int) -> int | None:
+    """Moves to the mate that `score` stands for, negative when the side to move is mated; else None."""
+    if not is_mate(score):
+        return None
+    return (MATE - score + 1) // 2 if score > 0 else -((MATE + score) // 2)

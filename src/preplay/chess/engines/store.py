@@ -1,0 +1,340 @@
+"""Analyses kept on disk, shared by runs: nothing an engine computed is computed twice.
+
+One SQLite file in write-ahead mode. Every analysis is its own transaction (some 40 µs), so a process that
+is killed loses nothing it had stored, and several processes can work on one store at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from preplay.chess.engines.analysis import Analysis, EngineSpec, Identity, Limit, SearchPosition
+from preplay.chess.engines.encoding import decode, encode
+from preplay.errors import StoreError
+
+APPLICATION: Final = 0x50524550
+"""SQLite's application_id of an analysis store: "PREP"."""
+VERSION: Final = 1
+"""SQLite's user_version: the format of the tables and of the encoded analyses."""
+BUSY_SECONDS: Final = 60.0
+"""How long to wait for another process that is writing."""
+_MAGIC: Final = b"SQLite format 3\0"
+_SCHEMA: Final = """
+CREATE TABLE setting (
+    id INTEGER PRIMARY KEY,
+    engine TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    options TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    multipv INTEGER NOT NULL,
+    chess960 INTEGER NOT NULL,
+    UNIQUE (engine, digest, options, kind, amount, multipv, chess960)
+);
+CREATE TABLE analysis (
+    setting INTEGER NOT NULL REFERENCES setting (id),
+    position TEXT NOT NULL,
+    made INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (setting, position)
+) WITHOUT ROWID;
+"""
+_COLUMNS: Final = "engine, digest, options, kind, amount, multipv, chess960"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """All of a search but its position: analyses are comparable within a setting."""
+
+    engine: Identity
+    options: str
+    """`name=value` pairs, separated by `; `."""
+    limit: Limit
+    multipv: int
+    chess960: bool = False
+
+    @classmethod
+    def of(
+        cls, engine: Identity, spec: EngineSpec, limit: Limit, multipv: int, chess960: bool = False
+    ) -> Setting:
+        """The setting of searches by `engine`, which `spec` starts."""
+        options = "; ".join(f"{name}={value}" for name, value in spec.options)
+        return cls(engine, options, limit, multipv, chess960)
+
+    def row(self) -> tuple[str, str, str, str, int, int, int]:
+        """The columns of the setting table, without its id."""
+        engine, limit = self.engine, self.limit
+        return (
+            engine.name,
+            engine.digest,
+            self.options,
+            limit.kind,
+            limit.amount,
+            self.multipv,
+            int(self.chess960),
+        )
+
+    @classmethod
+    def of_row(cls, row: Sequence[object]) -> Setting:
+        """The inverse of `row`."""
+        engine, digest, options, kind, amount, multipv, chess960 = row
+        limit = Limit(**{str(kind): amount})  # type: ignore[arg-type]
+        return cls(
+            Identity(str(engine), str(digest)), str(options), limit, int(str(multipv)), bool(chess960)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What a store holds of one setting."""
+
+    setting: Setting
+    analyses: int
+    bytes: int
+    """Of the positions and encoded analyses."""
+    first: int
+    """When the oldest was made, in seconds since 1970."""
+    last: int
+    """When the newest was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One stored analysis."""
+
+    setting: Setting
+    position: SearchPosition
+    made: int
+    analysis: Analysis
+
+
+class AnalysisStore:
+    """A file of analyses; made if it does not exist. May be used from several threads."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        """Opens `path`; raises StoreError, and leaves the file as it is, if it is not a usable store."""
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        self._settings: dict[Setting, int] = {}
+        if not self.path.exists():
+            _create(self.path)
+        _identify(self.path)
+        with self._clear():
+            self._connection = _connect(self.path)
+        try:
+            with self._clear():
+                self._prepare()
+        except StoreError:
+            self._connection.close()
+            raise
+
+    def _prepare(self) -> None:
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        if version != VERSION:
+            raise StoreError(_other_version(self.path, version))
+        for table in (f"id, {_COLUMNS} FROM setting", "setting, position, made, data FROM analysis"):
+            self._connection.execute(f"SELECT {table} LIMIT 1").fetchone()
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock, self._clear():
+            self._connection.close()
+
+    def get(self, setting: Setting, position: SearchPosition) -> Analysis | None:
+        """The analysis of one position, or None."""
+        return self.get_many(setting, [position]).get(position)
+
+    def get_many(
+        self, setting: Setting, positions: Sequence[SearchPosition]
+    ) -> dict[SearchPosition, Analysis]:
+        """The analyses there are of `positions`."""
+        by_text = {position.text: position for position in positions}
+        texts = list(by_text)
+        found: dict[SearchPosition, Analysis] = {}
+        with self._lock, self._clear():
+            number = self._number(setting)
+            if number is None:
+                return found
+            for start in range(0, len(texts), 500):
+                part = texts[start : start + 500]
+                marks = ",".join("?" * len(part))
+                rows = self._connection.execute(
+                    f"SELECT position, data FROM analysis WHERE setting = ? AND position IN ({marks})",
+                    (number, *part),
+                )
+                found.update((by_text[text], decode(data)) for text, data in rows)
+        return found
+
+    def put(self, setting: Setting, position: SearchPosition, analysis: Analysis) -> None:
+        """Keep an analysis, unless the store has one already; it is safe when this returns."""
+        with self._lock, self._clear():
+            number = self._number(setting, make=True)
+            self._connection.execute(
+                "INSERT OR IGNORE INTO analysis VALUES (?, ?, ?, ?)",
+                (number, position.text, int(time.time()), encode(analysis)),
+            )
+
+    def summary(self) -> list[Holding]:
+        """What there is, by setting."""
+        with self._lock, self._clear():
+            rows = self._connection.execute(
+                f"SELECT {_COLUMNS}, count(*), sum(length(position) + length(data)), min(made), max(made)"
+                " FROM analysis JOIN setting ON setting.id = setting GROUP BY setting.id"
+                f" ORDER BY {_COLUMNS}"
+            ).fetchall()
+        return [Holding(Setting.of_row(row[:7]), *row[7:]) for row in rows]
+
+    def prune(
+        self, *, engine: str | None = None, limit: Limit | None = None, before: float | None = None
+    ) -> int:
+        """Delete the analyses that fit all that is given, and say how many there were.
+
+        `engine` is a part of the engine's name and digest; `before` is in seconds since 1970.
+        """
+        tests, values = ["1"], list[object]()
+        if engine is not None:
+            tests.append("instr(lower(engine || ' [' || digest || ']'), lower(?)) > 0")
+            values.append(engine)
+        if limit is not None:
+            tests.append("kind = ? AND amount = ?")
+            values += [limit.kind, limit.amount]
+        chosen = f"setting IN (SELECT id FROM setting WHERE {' AND '.join(tests)})"
+        if before is not None:
+            chosen += " AND made < ?"
+            values.append(before)
+        with self._lock, self._clear():
+            gone = self._connection.execute(f"DELETE FROM analysis WHERE {chosen}", values).rowcount
+            if gone:
+                with contextlib.suppress(
+                    sqlite3.OperationalError
+                ):  # in use: the space is used again later
+                    self._connection.execute("VACUUM")
+        return gone
+
+    def records(self) -> Iterator[Record]:
+        """All analyses, by setting and position."""
+        for holding in self.summary():
+            last = ""
+            while rows := self._page(holding.setting, last):
+                for text, made, data in rows:
+                    position = SearchPosition.of_text(text, holding.setting.chess960)
+                    yield Record(holding.setting, position, made, decode(data))
+                last = rows[-1][0]
+
+    def _page(self, setting: Setting, after: str) -> list[tuple[str, int, bytes]]:
+        with self._lock, self._clear():
+            return self._connection.execute(
+                "SELECT position, made, data FROM analysis WHERE setting = ? AND position > ?"
+                " ORDER BY position LIMIT 1000",
+                (self._number(setting), after),
+            ).fetchall()
+
+    def _number(self, setting: Setting, make: bool = False) -> int | None:
+        number = self._settings.get(setting)
+        if number is None:
+            row = setting.row()
+            if make:
+                marks = ",".join("?" * len(row))
+                self._connection.execute(
+                    f"INSERT OR IGNORE INTO setting ({_COLUMNS}) VALUES ({marks})", row
+                )
+            tests = " AND ".join(f"{name} = ?" for name in _COLUMNS.split(", "))
+            found = self._connection.execute(f"SELECT id FROM setting WHERE {tests}", row).fetchone()
+            if found is None:
+                return None
+            number = self._settings[setting] = int(found[0])
+        return number
+
+    @contextlib.contextmanager
+    def _clear(self) -> Iterator[None]:
+        """Failures of SQLite in one clear line."""
+        try:
+            yield
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise StoreError(f"analysis store '{self.path}': {error}") from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """A connection that commits every statement and never makes a file."""
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    return sqlite3.connect(
+        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+
+
+def _create(path: Path) -> None:
+    """Make an empty store, whole or not at all, and not over one that another process just made."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{time.monotonic_ns()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.touch()
+        with contextlib.closing(_connect(draft)) as connection:
+            connection.executescript(
+                f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+                f" {_SCHEMA} COMMIT;"
+            )
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without hard links
+            if not path.exists():
+                draft.rename(path)
+    except (OSError, sqlite3.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise StoreError(f"analysis store '{path}' cannot be made: {reason}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _identify(path: Path) -> None:
+    """Raise StoreError unless the file's own header says it is a store; nothing is touched."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except OSError as error:
+        raise StoreError(f"analysis store '{path}' cannot be read: {error.strerror}") from error
+    if len(header) < 100 and (not header or b"SQLite format 3\0".startswith(header[:16])):
+        raise StoreError(
+            f"analysis store '{path}' is truncated to {len(header)} bytes; it is left as it is"
+        )
+    application = int.from_bytes(header[68:72], "big")
+    if not header.startswith(_MAGIC) or application != APPLICATION:
+        raise StoreError(
+            f"'{path}' is not an analysis store; expected one made by preplay, or a new name"
+        )
+    version = int.from_bytes(header[60:64], "big")
+    if version != VERSION:
+        raise StoreError(_other_version(path, version))
+    page = int.from_bytes(header[16:18], "big")
+    whole = int.from_bytes(header[28:32], "big") * (page if page > 1 else 65536)
+    log = path.with_name(path.name + "-wal")  # what it holds may not be in the file yet
+    size = path.stat().st_size
+    if size < whole and not (log.exists() and log.stat().st_size):
+        raise StoreError(
+            f"analysis store '{path}' is truncated: {size} bytes of {whole}; it is left as it is"
+        )
+
+
+def _other_version(path: Path, version: int) -> str:
+    return f"analysis store '{path}' has format {version}; this version of preplay reads format {VERSION}"

@@ -1,0 +1,1 @@
+"""How players move: engines that randomize, and people as their games show them."""

@@ -1,0 +1,125 @@
+"""How engines play and judge: policies and values from stored analyses.
+
+Randomness and value model are applied to analyses afterwards, so changing them asks no engine anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit, SearchRequest, search_position
+from preplay.chess.engines.analyst import Analyst
+from preplay.chess.players.habits import Habits
+from preplay.chess.rules import ChessState
+from preplay.errors import EngineError, InputError
+from preplay.game import Distribution
+from preplay.policy import softmax
+from preplay.value import Value
+
+Model = Literal["threshold", "linear", "wdl", "logistic"]
+
+
+@dataclass(frozen=True)
+class Search:
+    """A kind of search: engine, limit and the number of moves scored. Equal searches share analyses."""
+
+    engine: EngineSpec
+    limit: Limit
+    multipv: int
+
+    def request(self, state: ChessState) -> SearchRequest:
+        """What to ask at a position."""
+        return SearchRequest(self.engine, search_position(state.board), self.limit, self.multipv)
+
+
+@dataclass(frozen=True)
+class EnginePolicy:
+    """The engine's best move (randomness 0), or softmax of centipawns over its top K moves.
+
+    With `habits` it stands in for a player whose games are known, and moves as they tell.
+    """
+
+    analyst: Analyst
+    search: Search
+    randomness: float = 0.0
+    habits: Habits | None = None
+
+    def prefetch(self, states: Sequence[ChessState]) -> None:
+        """Let the searches begin."""
+        self.analyst.prefetch([self.search.request(state) for state in states])
+
+    def cancel(self, states: Sequence[ChessState]) -> None:
+        """Drop searches that have not begun."""
+        self.analyst.cancel([self.search.request(state) for state in states])
+
+    def distributions(self, states: Sequence[ChessState]) -> list[Distribution]:
+        """Probabilities of the moves that the searches scored, or that the habits know."""
+        analyses = self.analyst.analyse([self.search.request(state) for state in states])
+        moves = [move_distribution(analysis, self.randomness) for analysis in analyses]
+        if self.habits is None:
+            return moves
+        return [self.habits.blend(s.board, m) for s, m in zip(states, moves, strict=True)]
+
+
+def move_distribution(analysis: Analysis, randomness: float) -> Distribution:
+    """What an engine with this analysis plays: the paper's Softmax(centipawns / r)."""
+    if randomness == 0.0:
+        return {analysis.best: 1.0}
+    shares = softmax([float(line.score) for line in analysis.lines], randomness)
+    return {line.move: p for line, p in zip(analysis.lines, shares, strict=True) if p > 0.0}
+
+
+@dataclass(frozen=True)
+class EngineValue:
+    """v(h) read off the engine's score: an estimate, taken as it is."""
+
+    analyst: Analyst
+    search: Search
+    model: Model
+
+    def prefetch(self, states: Sequence[ChessState]) -> None:
+        """Let the searches begin."""
+        self.analyst.prefetch([self.search.request(state) for state in states])
+
+    def cancel(self, states: Sequence[ChessState]) -> None:
+        """Drop searches that have not begun."""
+        self.analyst.cancel([self.search.request(state) for state in states])
+
+    def values(self, states: Sequence[ChessState]) -> list[Value]:
+        """White's value of each position."""
+        analyses = self.analyst.analyse([self.search.request(state) for state in states])
+        answer = []
+        for state, analysis in zip(states, analyses, strict=True):
+            mine = utility_of(analysis, self.model)
+            answer.append(Value(mine if state.board.turn else 1.0 - mine))
+        return answer
+
+
+def utility_of(analysis: Analysis, model: Model) -> float:
+    """The mover's utility in [0, 1] by one of the value models.
+
+    threshold: the paper's, won or lost beyond 400 centipawns, else drawn; linear: from -400 to 400;
+    logistic: the curve that Lichess fits to its games; wdl: the engine's own win and draw rates.
+    """
+    line = analysis.lines[0]
+    score = float(line.score)
+    if model == "threshold":
+        return 1.0 if score >= 400.0 else 0.0 if score <= -400.0 else 0.5
+    if model == "linear":
+        return min(1.0, max(0.0, (score / 400.0 + 1.0) / 2.0))
+    if model == "logistic":
+        return 1.0 / (1.0 + math.exp(-0.00368208 * max(-10_000.0, min(10_000.0, score))))
+    if model == "wdl":
+        if line.wdl is None:
+            raise EngineError("the value model 'wdl' needs an engine with UCI_ShowWDL")
+        return (line.wdl[0] + 0.5 * line.wdl[1]) / sum(line.wdl)
+    raise InputError(f"value model '{model}'; expected threshold, linear, wdl or logistic")
+
+
+def scores(analyst: Analyst, search: Search, states: Sequence[ChessState]) -> list[int]:
+    """What a search says of positions, in centipawns for who is to move."""
+    analyses = analyst.analyse([search.request(state) for state in states])
+    return [analysis.lines[0].score for analysis in analyses]

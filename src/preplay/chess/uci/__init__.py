@@ -1,0 +1,1 @@
+"""A UCI engine that plays its book and then its base engine."""

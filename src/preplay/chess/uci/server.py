@@ -1,0 +1,95 @@
+"""A UCI engine that plays its book at once and then its base engine: the paper's Stockfish′."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import IO
+
+from preplay.chess.books.lookup import Lookup, open_book
+from preplay.chess.uci.base import Inbox
+from preplay.chess.uci.options import UciSettings
+from preplay.chess.uci.session import OpenBook, Session
+from preplay.errors import EngineError, PreplayError
+
+
+def run_uci(
+    book: Lookup | None,
+    stdin: IO[str],
+    stdout: IO[str],
+    *,
+    settings: UciSettings | None = None,
+    read: OpenBook = open_book,
+) -> None:
+    """Serve a GUI on `stdin` and `stdout` until it leaves; `read` opens what it sets as Book File.
+
+    Raises EngineError, after an `info string` that says the same, when the base engine cannot be
+    started, or died twice in a game.
+    """
+    inbox = Inbox(stdin)
+    session = None
+    try:
+        session = Session(inbox, stdout, book, read, settings or UciSettings())
+        session.run()
+    except EngineError as error:
+        stdout.write(f"info string {error}\n")
+        stdout.flush()
+        raise
+    finally:
+        if session is not None:
+            session.close()
+
+
+def install_hint(command: Sequence[str]) -> str:
+    """What to enter in a chess GUI or match runner to play with `command`."""
+    program, *arguments = command
+    return (
+        f"Name:      preplay\nProtocol:  UCI\nCommand:   {program}\nArguments: {shlex.join(arguments)}\n"
+        f"cutechess: -engine name=preplay proto=uci cmd={shlex.quote(program)} "
+        + " ".join(f"arg={shlex.quote(argument)}" for argument in arguments)
+        + "\n"
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`python -m preplay.chess.uci.server --book BOOK --engine ENGINE`."""
+    parser = argparse.ArgumentParser(prog="preplay uci", description="A UCI engine that plays a book.")
+    parser.add_argument("--book", default="", help="Polyglot (.bin) or preplay-book/1 (.json) file")
+    parser.add_argument("--engine", default="stockfish", help="the base engine: a command or its path")
+    parser.add_argument("--by-history", action="store_true", help="ignore transpositions into the book")
+    parser.add_argument("--nodes", type=int, default=0, help="nodes per move of the base engine")
+    parser.add_argument(
+        "--randomness", type=float, default=0.0, help="softmax r of the base engine's moves"
+    )
+    parser.add_argument(
+        "--multipv", type=int, default=2, help="K, the base engine's moves to choose among"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of all dice; 0 is another one each time")
+    given = parser.parse_args(argv)
+    settings = UciSettings(
+        book_file=given.book,
+        base_engine=given.engine,
+        by_position=not given.by_history,
+        nodes=given.nodes,
+        randomness=given.randomness,
+        choices=given.multipv,
+        seed=given.seed,
+    )
+    try:
+        book = open_book(given.book) if given.book else None
+        run_uci(book, sys.stdin, sys.stdout, settings=settings)
+    except PreplayError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the GUI is gone; nothing is left to flush to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""Mixed books in use: pure books drawn from them, and the play that they amount to.
+
+A mixed book is an array x [n]: the probability of each own history being in the book, non-increasing
+along own prefixes. It does not say how histories of different lines go together, and need not: all
+laws with these marginals play the same (Kuhn's theorem).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from preplay.compiled import jit
+from preplay.equilibria.publicgame import Mixed, check_mixed, decisions
+from preplay.game import Side
+from preplay.tree import Bools, Bytes, Floats, Ints, Tree
+
+
+def draw(tree: Tree, side: Side, x: Floats, rng: np.random.Generator) -> Bools:
+    """[n] a pure book drawn from the mixed book x: closed under own prefixes, each h with P = x(h)."""
+    clean = check_mixed(tree, x, side, decisions(tree))
+    return _draw(tree.parent, tree.player, np.int8(side), clean, rng.random(tree.size))
+
+
+def behaviour(tree: Tree, side: Side, x: Floats) -> Floats:
+    """[n] the behaviour strategy of a mixed book: P(action into k) where `side` moves, 1 elsewhere.
+
+    At a history that the side itself never lets happen, base play. The product along a line is the
+    side's reach, so that books and boards see the same play.
+    """
+    clean = check_mixed(tree, x, side, decisions(tree))
+    return _behaviour(tree.parent, tree.player, tree.base, tree.prep, np.int8(side), clean)
+
+
+@dataclass(frozen=True)
+class PlayEntropy:
+    """How random the play of a pair of mixed books is, in nats; the parts add up to the total."""
+
+    total: float
+    """Entropy of the line played, from the root to a leaf of the tree."""
+    sides: tuple[float, float]
+    """The parts chosen by player 1 and player 2: expected entropy of their moves."""
+    chance: float
+
+
+def play_entropy(tree: Tree, x: Mixed) -> PlayEntropy:
+    """The entropy of play, by the chain rule: reach times the entropy of the move, summed."""
+    one, two = behaviour(tree, 1, x[0]), behaviour(tree, 2, x[1])
+    mover = _mover(tree)
+    move = np.where(mover == 0, tree.base, one * two)
+    move[0] = 1.0
+    reach = _products(tree.parent, move)
+    surprise = np.zeros(tree.size)
+    np.log(move, out=surprise, where=move > 0.0)
+    parts = reach * -surprise
+    by = [float(parts[mover == who].sum()) for who in (1, 2, 0)]
+    return PlayEntropy(total=sum(by), sides=(by[0], by[1]), chance=by[2])
+
+
+@dataclass(frozen=True)
+class FirstAdvantage:
+    """Where a side that always plays prep first gets an advantage: what Theorems 1 and 2 speak of."""
+
+    level: float
+    """The advantage v': the value, with base from there on, that has to be reached."""
+    entropy: float
+    """Entropy (nats) of the first own history with that advantage, given that there is one."""
+    reached: float
+    """P_norm: how often prep gets the advantage at all."""
+    prep_value: float
+    """Utility of the side when it plays prep throughout; the theorem's condition is that it is 1."""
+    base_value: float
+    """Utility of the side when it plays base throughout."""
+
+
+def first_advantage(tree: Tree, side: Side, opponent: Floats, level: float) -> FirstAdvantage:
+    """The law of the first own history worth at least `level` to `side` against a mixed book.
+
+    Values are those of base play by `side` against the opponent's behaviour strategy, computed on the
+    tree from the leaves up and seen from `side`. Leaves count as own histories, as in the paper
+    every game ends at a history of the side.
+    """
+    other: Side = 2 if side == 1 else 1
+    theirs = np.where(_mover(tree) == 0, tree.base, behaviour(tree, other, opponent))
+    mine = _mover(tree) == side
+    against_base = np.where(mine, tree.base, theirs)
+    against_prep = np.where(mine, tree.prep, theirs)
+    against_base[0] = against_prep[0] = 1.0
+    utility = np.where(tree.leaves, tree.value if side == 1 else 1.0 - tree.value, 0.0)
+    value = _values(tree.parent, against_base, utility)
+    reach = _products(tree.parent, against_prep)
+    stands = (value >= level) & (tree.leaves | (tree.player == side))
+    p = reach[_first(tree.parent, stands)]
+    p = p[p > 0.0]
+    reached = float(p.sum())
+    entropy = float(-(p / reached) @ np.log(p / reached)) if reached > 0.0 else 0.0
+    return FirstAdvantage(
+        level=level,
+        entropy=max(0.0, entropy),
+        reached=reached,
+        prep_value=float(reach @ utility),
+        base_value=float(value[0]),
+    )
+
+
+def _mover(tree: Tree) -> Bytes:
+    """[n] who made the move into each history; -1 at the root."""
+    mover = tree.player[np.maximum(tree.parent, 0)].copy()
+    mover[0] = -1
+    return mover
+
+
+@jit
+def _draw(parent: Ints, player: Bytes, side: np.int8, x: Floats, uniform: Floats) -> Bools:
+    """Stay at each own history with probability x(h) / x(previous own), independently."""
+    n = len(parent)
+    book = np.zeros(n, dtype=np.bool_)
+    held = np.ones(n, dtype=np.bool_)
+    last = np.ones(n)
+    for k in range(n):
+        if k > 0:
+            above = parent[k]
+            own = player[above] == side
+            held[k] = book[above] if own else held[above]
+            last[k] = x[above] if own else last[above]
+        if player[k] == side and held[k]:
+            book[k] = uniform[k] * last[k] < x[k]
+    return book
+
+
+@jit
+def _behaviour(
+    parent: Ints, player: Bytes, base: Floats, prep: Floats, side: np.int8, x: Floats
+) -> Floats:
+    n = len(parent)
+    move = np.ones(n)
+    straight = np.ones(n)
+    inside = np.ones(n)
+    outside = np.zeros(n)
+    for k in range(1, n):
+        above = parent[k]
+        straight[k] = straight[above]
+        inside[k] = inside[above]
+        outside[k] = outside[above]
+        if player[above] == side:
+            held = min(x[above] * straight[above], inside[above])
+            gone = outside[above] + (inside[above] - held)
+            straight[k] *= prep[k]
+            inside[k] = held * prep[k]
+            outside[k] = gone * base[k]
+            reach = held + gone
+            move[k] = (inside[k] + outside[k]) / reach if reach > 0.0 else base[k]
+    return move
+
+
+@jit
+def _products(parent: Ints, move: Floats) -> Floats:
+    """[n] the product of `move` from the root down."""
+    reach = move.copy()
+    for k in range(1, len(parent)):
+        reach[k] *= reach[parent[k]]
+    return reach
+
+
+@jit
+def _values(parent: Ints, move: Floats, utility: Floats) -> Floats:
+    """[n] the expected utility at the leaves below; 0 must stand at all other histories."""
+    value = utility.copy()
+    for k in range(len(parent) - 1, 0, -1):
+        value[parent[k]] += move[k] * value[k]
+    return value
+
+
+@jit
+def _first(parent: Ints, stands: Bools) -> Bools:
+    """[n] the histories that stand and have no standing one before them."""
+    n = len(parent)
+    before = np.zeros(n, dtype=np.bool_)
+    for k in range(1, n):
+        before[k] = before[parent[k]] or stands[parent[k]]
+    return stands & ~before

@@ -1,0 +1,312 @@
+"""Preparing one side: grow the tree, choose the book, keep what is needed to explain it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from preplay import response
+from preplay.book import Book, Entry
+from preplay.game import S, Side
+from preplay.growth import Grown, GrowthProgress, Limits, Pays, grow
+from preplay.matchup import Matchup
+from preplay.response import BestBook
+from preplay.sampling.timeshare import TimeShare
+from preplay.stopping import NEVER, Stop
+from preplay.tree import Ints, Tree
+from preplay.value import Evaluator, FirstGuess
+
+LEAST_COST = 1e-7
+"""Where the search for the price of a place ends when only a budget is given."""
+CONFIDENT = 1.96
+"""Standard errors in a 95 % interval."""
+PART = 0.5
+"""What a stage takes of the time that is left, at most, where another stage follows."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A book that was chosen, and that fresh games did not bear out."""
+
+    size: int
+    price: float
+    """What its memory costs."""
+    played: TimeShare
+
+    def as_data(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {"size": self.size, "price": self.price, "clock": self.played.as_data()}
+
+    def __str__(self) -> str:
+        won = f"{self.played.gain.mean:+.4g} ± {self.played.gain.error:.2g}"
+        return f"fresh games did not bear it out: {won} for memory that costs {self.price:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A best book with the tree it was chosen on."""
+
+    side: Side
+    grown: Grown
+    response: BestBook
+    played: TimeShare | None = None
+    """What fresh games with the book said, where time is part of the game."""
+    refused: Refused | None = None
+    """The book that these games spoke against; the empty one is then the result."""
+
+    @property
+    def tree(self) -> Tree:
+        """The tree the book was chosen on."""
+        return self.grown.tree
+
+
+def prepare(
+    matchup: Matchup[S],
+    side: Side,
+    cost: float | None = None,
+    budget: int | None = None,
+    limits: Limits | None = None,
+    *,
+    stop: Stop = NEVER,
+    progress: Callable[[GrowthProgress], None] | None = None,
+    playing: Callable[[str], None] | None = None,
+    checkpoint: Path | None = None,
+) -> Prepared:
+    """The best book of `side` against the opponent's base (Algorithm 1).
+
+    With a cost, memory is priced; with a budget, its size is limited; with both, both hold. `progress`
+    hears of the growth, `playing` of games that are played after it. `limits.seconds` is for all of it:
+    where games follow, growth takes half of it at most, and games that choose half of the rest.
+    """
+    limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
+    run = _Run(limits, stop, progress, playing, matchup.playouts)
+    if budget is not None and cost is None:
+        if matchup.enumerable:
+            return _solve(matchup, side, 0.0, budget, run, checkpoint)
+        return _replayed(matchup, _by_price(matchup, side, budget, run, checkpoint), run)
+    price = matchup.cost(side, cost)
+    response.check_cost(price)
+    return _replayed(matchup, _solve(matchup, side, price, budget, run, checkpoint), run)
+
+
+@dataclass
+class _Run:
+    """How far to go, and who hears of it."""
+
+    limits: Limits
+    stop: Stop
+    progress: Callable[[GrowthProgress], None] | None
+    playing: Callable[[str], None] | None
+    playouts: int | None
+    """How many playouts may still choose the book; None: any number."""
+    start: float = field(default_factory=time.monotonic)
+
+    def tell(self, text: str) -> None:
+        if self.playing is not None:
+            self.playing(text)
+
+    def growing(self, part: float) -> Limits:
+        """The limits of a growth that may take this part of the time left."""
+        if self.limits.seconds is None:
+            return self.limits
+        return replace(self.limits, seconds=part * self._left(self.limits.seconds))
+
+    def stopping(self, part: float) -> Stop:
+        """The stop sign of games that may take this part of the time left."""
+        if self.limits.seconds is None:
+            return self.stop
+        return self.stop.until(time.monotonic() + part * self._left(self.limits.seconds))
+
+    def _left(self, seconds: float) -> float:
+        return max(0.0, self.start + seconds - time.monotonic())
+
+
+def values_of(matchup: Matchup[S], price: float) -> Evaluator[S]:
+    """v(h) for books at a price; a first guess comes with radii that leave every value possible."""
+    return FirstGuess(matchup.value) if matchup.guessing else matchup.value_at(price)
+
+
+def _solve(
+    matchup: Matchup[S],
+    side: Side,
+    cost: float,
+    budget: int | None,
+    run: _Run,
+    checkpoint: Path | None = None,
+) -> Prepared:
+    sampled = matchup.sampling is not None and cost > 0.0
+    grown = grow(
+        matchup.game,
+        side,
+        matchup.base,
+        matchup.prep[side - 1],
+        values_of(matchup, 0.0 if sampled else cost),
+        Pays(cost),
+        run.growing(PART if sampled or matchup.replay is not None else 1.0),
+        stop=run.stop,
+        progress=run.progress,
+        checkpoint=checkpoint,
+    )
+    if sampled:
+        grown, best = _sharpened(matchup, grown, side, cost, budget, run)
+    else:
+        best = response.best_book(grown.tree, side, cost, budget)
+    return Prepared(side, grown, best)
+
+
+def _sharpened(
+    matchup: Matchup[S], grown: Grown, side: Side, cost: float, budget: int | None, run: _Run
+) -> tuple[Grown, BestBook]:
+    """Sample on where it can change the decision, then choose (Theorem 3, adaptive)."""
+    from preplay.sampling.sharpen import sharpen
+
+    assert matchup.sampling is not None
+    rollouts, epsilon = matchup.sampling
+    before = rollouts.samples
+    sharper = sharpen(
+        matchup.game,
+        grown.tree,
+        side,
+        cost,
+        rollouts,
+        epsilon,
+        most=None if run.playouts is None else before + run.playouts,
+        trusted=matchup.guessing,
+        stop=run.stopping(PART if matchup.replay is not None else 1.0),
+        progress=lambda now: run.tell(f"{now.samples:,} playouts, regret at most {now.regret:.3f}"),
+    )
+    if run.playouts is not None:
+        run.playouts -= sharper.samples - before
+    grown = replace(grown, tree=sharper.tree)
+    if sharper.ending in ("interrupted", "seconds"):
+        grown = replace(grown, ending=sharper.ending)
+    best = response.best_book(sharper.tree, side, cost, budget)
+    if budget is None:  # the decision stage knows the book as a whole better than history by history
+        error = best.net - sharper.lower
+        if matchup.guessing:  # a guess says nothing of which way it is wrong
+            error = max(error, sharper.upper - best.net)
+        best = replace(best, upper=sharper.upper, error=max(0.0, error))
+    return grown, best
+
+
+def _replayed(matchup: Matchup[S], prepared: Prepared, run: _Run) -> Prepared:
+    """Where time is part of the game, fresh games say what the chosen book is worth.
+
+    A book that does not pay for its memory by the mean of all these games gives way to the empty one. If
+    the games were cut short it does so only if they leave no doubt.
+    """
+    if matchup.replay is None:
+        return prepared
+    best, tree, stop = prepared.response, prepared.tree, run.stopping(1.0)
+    if stop.asked:
+        return _ended(prepared, stop)
+    memory = {tree.history(int(k)): moves(tree, int(k)) for k in best.nodes}
+    played = matchup.replay(
+        best.side, memory, stop, lambda games: run.tell(f"{games:,} fresh games of each kind")
+    )
+    whole = played.games >= played.wanted
+    if not whole:
+        prepared = _ended(prepared, stop)
+    if not played.games:
+        return prepared
+    refused = None
+    doubt = 0.0 if whole else CONFIDENT * played.gain.error
+    if best.size and played.gain.mean + doubt < best.cost * best.size - response.AGREEMENT:
+        refused = Refused(best.size, best.cost * best.size, played)
+        played = played.without_a_book()
+        best = replace(best, nodes=best.nodes[:0], reach=best.reach[:0], gain=best.gain[:0])
+    better = replace(
+        best,
+        baseline=played.without.mean,
+        unprepared=played.without.mean,
+        value=played.value.mean,
+        error=CONFIDENT * played.value.error,
+    )
+    better = replace(better, upper=max(best.upper, better.net))
+    return replace(prepared, response=better, played=played, refused=refused)
+
+
+def _ended(prepared: Prepared, stop: Stop) -> Prepared:
+    """The same, but a stop came before its end."""
+    return replace(prepared, grown=replace(prepared.grown, ending=stop.reason))
+
+
+def _by_price(
+    matchup: Matchup[S], side: Side, budget: int, run: _Run, checkpoint: Path | None = None
+) -> Prepared:
+    """The best book within a budget on a game too large to grow without a price.
+
+    Lower prices grow larger trees, until the best book for the price fills the budget. Any book S of at
+    most B histories has value(S) <= best net at price p + p * B, which certifies the choice. A growth
+    that was cut short may know less than the one before it: the best book of all counts.
+    """
+    price, upper, step = 0.02, 1.0, 0
+    before: Prepared | None = None
+    while True:
+        kept = checkpoint and checkpoint.with_stem(f"{checkpoint.stem}-{step}")
+        now = _solve(matchup, side, price, None, run, kept)
+        upper = min(upper, now.response.upper + price * budget)
+        ending = now.grown.ending
+        if now.response.size >= budget or price < LEAST_COST or ending != "complete":
+            best = response.best_book(now.tree, side, 0.0, budget)
+            if before is not None and ending != "complete":
+                known = response.best_book(before.tree, side, 0.0, budget)
+                if known.value > best.value:
+                    now, best = before, known
+            grown = replace(now.grown, ending=ending)
+            return Prepared(side, grown, replace(best, upper=max(best.value, upper)))
+        before = now
+        price, step = price / 2.0, step + 1
+
+
+def book_of(
+    matchup: Matchup[S],
+    prepared: Prepared,
+    nodes: Ints | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> Book:
+    """The chosen book (or another one on the same tree) with what each entry is worth."""
+    tree, side, best = prepared.tree, prepared.side, prepared.response
+    chosen = best.nodes if nodes is None else nodes
+    own, gain = response.gains(tree, side)
+    gain_of = dict(zip(own.tolist(), gain.tolist(), strict=True))
+    reach = response.reach(tree, side)
+    entries = [entry(tree, side, int(k), float(reach[k]), gain_of[int(k)]) for k in np.sort(chosen)]
+    start = getattr(matchup.game, "start_fen", "")
+    return Book(
+        side=side,
+        entries=matchup.scored(side, entries),
+        baseline=best.baseline,
+        value=best.value if nodes is None else response.evaluate(tree, side, chosen),
+        cost=best.cost,
+        upper=best.upper,
+        error=best.error,
+        unprepared=None if prepared.played is not None else best.unprepared,
+        start=start,
+        chess960=bool(getattr(matchup.game, "chess960", False)),
+        provenance=dict(provenance or {}),
+    )
+
+
+def entry(tree: Tree, side: Side, k: int, reach: float, gain: float) -> Entry:
+    """One memorized history of a tree as a book entry."""
+    value = float(tree.value[k])
+    return Entry(
+        history=tree.history(k),
+        moves=moves(tree, k),
+        reach=reach,
+        gain=gain,
+        value=value if side == 1 else 1.0 - value,
+    )
+
+
+def moves(tree: Tree, k: int) -> dict[str, float]:
+    """What prep plays at a history of a tree."""
+    return {
+        tree.names[tree.action[c]]: float(tree.prep[c]) for c in tree.children(k) if tree.prep[c] > 0.0
+    }

@@ -1,0 +1,1 @@
+"""Values by playing games: roll-outs, adaptive ones, sharpened decisions, streams, time shares."""

@@ -1,0 +1,299 @@
+"""v(h) by roll-outs: base against base, played to the end many times (Theorem 3 of the paper)."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, count, islice
+from typing import Generic, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from preplay.errors import GameError, InputError
+from preplay.game import CHANCE, FINAL, Distribution, Game, S
+from preplay.policy import Policy, check_distribution
+from preplay.randomness import seed_of
+from preplay.tree import Floats
+from preplay.value import Value
+
+Words = npt.NDArray[np.uint64]
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_AT_ONCE = 2**18
+"""How many outcomes are kept in memory before they are summed up."""
+
+_Moves = tuple[tuple[str, ...], tuple[float, ...]]
+
+
+def theorem3_samples(epsilon: float, delta: float, cost: float, longest: int, widest: int) -> int:
+    """K of Algorithm 1: with K playouts a history, the book is within ε of the best, but for chance δ.
+
+    K = 16 ln(|W|/δ)/ε² with |W| ≤ A²(L+1)/λ: the histories of reach at least λ and what follows them. The
+    paper's Chernoff step, 2|W| exp(-K(ε/2)²/2), then gives 2δ²/|W|, well below δ: `hoeffding_samples` has
+    what that step needs when it is made with Hoeffding's constant. A² successors of a history are
+    enough where the sides alternate and chance is silent; in other games count the histories.
+    """
+    check_guarantee(epsilon, delta)
+    histories = theorem3_histories(cost, longest, widest)
+    return math.ceil(16.0 * math.log(histories / delta) / epsilon**2)
+
+
+def enough_samples(
+    epsilon: float, delta: float, cost: float, longest: int, widest: int
+) -> tuple[int, float]:
+    """Playouts a history, and the δ of each, so that all values that matter at a cost are ε-near.
+
+    Hoeffding's inequality over the histories of Theorem 3; for the theorem's book they must be ε/2-near.
+    """
+    histories = theorem3_histories(cost, longest, widest)
+    return hoeffding_samples(2.0 * epsilon, delta, histories), delta / histories
+
+
+def theorem3_histories(cost: float, longest: int, widest: int) -> float:
+    """|W| ≤ A²(L+1)/λ: how many histories may matter at a cost."""
+    if not cost > 0.0:
+        raise InputError(f"cost {cost}; expected a number above 0")
+    return max(2.0, widest**2 * (longest + 1) / cost)
+
+
+def hoeffding_samples(epsilon: float, delta: float, histories: float) -> int:
+    """The playouts a history that Theorem 3 needs: about an eighth of the paper's K.
+
+    All of `histories` estimates are within ε/2 but for a chance of 2n exp(-Kε²/2) = δ.
+    """
+    check_guarantee(epsilon, delta)
+    return math.ceil(2.0 * math.log(2.0 * max(1.0, histories) / delta) / epsilon**2)
+
+
+def check_guarantee(epsilon: float, delta: float) -> None:
+    """Raise InputError unless ε is above 0 and δ in (0, 1)."""
+    if not 0.0 < epsilon < math.inf:
+        raise InputError(f"epsilon {epsilon}; expected a number above 0")
+    if not 0.0 < delta < 1.0:
+        raise InputError(f"delta {delta}; expected a probability above 0 and below 1")
+
+
+@dataclass(frozen=True)
+class PlayoutStart(Generic[S]):
+    """Where playouts begin: at one history, or at one drawn from several anew for each playout."""
+
+    key: tuple[str, ...]
+    """With `purpose` and its number, what the random numbers of a playout depend on."""
+    states: tuple[S, ...]
+    cumulative: tuple[float, ...] = ()
+    """The probabilities of `states` but the last, summed up."""
+    purpose: int = 0
+
+
+def at(game: Game[S], state: S) -> PlayoutStart[S]:
+    """Playouts from `state`."""
+    return PlayoutStart(game.history(state), (state,))
+
+
+def lottery(
+    key: tuple[str, ...], states: Sequence[S], weights: Sequence[float], purpose: int
+) -> PlayoutStart[S]:
+    """Playouts from one of `states`, each with a probability in proportion to its weight."""
+    total = math.fsum(weights)
+    return PlayoutStart(key, tuple(states), _laid_end_to_end([w / total for w in weights]), purpose)
+
+
+@dataclass(frozen=True)
+class PlayoutRequest(Generic[S]):
+    """`count` playouts of a start, numbered from `first`."""
+
+    start: PlayoutStart[S]
+    first: int
+    count: int
+
+
+class Outcomes(NamedTuple):
+    """What playouts of one start gave."""
+
+    utilities: Floats  # [count] player 1's
+    certain: bool  # nothing was random on the way: every playout of this start ends the same
+
+
+class Sampler(Protocol[S]):
+    """Whatever can play games out; a playout depends on its start and number, not on its company."""
+
+    def play(self, requests: Sequence[PlayoutRequest[S]]) -> Sequence[Outcomes]:
+        """The outcomes of each request, in their order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Playouts(Generic[S]):
+    """Plays base against base. Games run side by side, a ply of all of them for each policy call.
+
+    Games at the same history share one question, and answers to recent questions are kept. Random
+    numbers belong to the start and the number of a playout, so neither batches nor order matter.
+    """
+
+    game: Game[S]
+    base: tuple[Policy[S], Policy[S]]
+    seed: int = 0
+    batch: int = 4096
+    """How many games run side by side."""
+    memory: int = 100_000
+    """How many distributions are kept."""
+    known: dict[tuple[str, ...], _Moves] = field(default_factory=dict, repr=False, compare=False)
+
+    def play(self, requests: Sequence[PlayoutRequest[S]]) -> list[Outcomes]:
+        """The outcomes of each request, in their order."""
+        total = sum(request.count for request in requests)
+        utilities = np.empty(total)
+        drawn = bytearray(total)
+        keys = np.concatenate([np.zeros(0, np.uint64), *(self._keys(request) for request in requests)])
+        starts = (request.start for request in requests for _ in range(request.count))
+        for low in range(0, total, self.batch):
+            part = slice(low, low + self.batch)
+            drawn[part] = self._play(list(islice(starts, self.batch)), keys[part], utilities[part])
+        answer: list[Outcomes] = []
+        low = 0
+        for request in requests:
+            part = slice(low, low + request.count)
+            answer.append(Outcomes(utilities[part], request.count > 0 and not any(drawn[part])))
+            low += request.count
+        return answer
+
+    def _keys(self, request: PlayoutRequest[S]) -> Words:
+        """[count] what the random numbers of each playout are made from."""
+        start = request.start
+        seed = seed_of(self.seed, start.key, stream=start.purpose) & (2**64 - 1)
+        numbers = np.arange(request.first, request.first + request.count, dtype=np.uint64)
+        return _mix(np.uint64(seed) + _GOLDEN * (numbers + np.uint64(1)))
+
+    def _play(self, starts: Sequence[PlayoutStart[S]], keys: Words, utilities: Floats) -> bytearray:
+        """Play one game for each start to its end; which of them met with chance or choice."""
+        game = self.game
+        drawn = bytearray(len(starts))
+        # Histories only meet if they start together: later groups never need to be merged.
+        begin: dict[tuple[str, ...], tuple[S, list[int]]] = {}
+        draws = _uniforms(keys, 0)
+        for k, start in enumerate(starts):
+            state = start.states[0]
+            if len(start.states) > 1:
+                state = start.states[bisect_right(start.cumulative, draws[k])]
+                drawn[k] = True
+            begin.setdefault(game.history(state), (state, []))[1].append(k)
+        running = [(history, state, games) for history, (state, games) in begin.items()]
+        for ply in count(1):
+            going: list[tuple[tuple[str, ...], S, list[int]]] = []
+            for history, state, games in running:
+                if game.player(state) == FINAL:
+                    utilities[games] = _checked(game.utility(state), history)
+                else:
+                    going.append((history, state, games))
+            if not going:
+                break
+            running = []
+            draws = _uniforms(keys, ply)
+            moves = self._moves([(history, state) for history, state, _ in going])
+            for (history, state, games), (actions, cumulative) in zip(going, moves, strict=True):
+                split: dict[str, list[int]] = {}
+                if len(actions) == 1:
+                    split[actions[0]] = games
+                else:
+                    for k in games:
+                        split.setdefault(actions[bisect_right(cumulative, draws[k])], []).append(k)
+                        drawn[k] = True
+                for action, part in split.items():
+                    running.append(((*history, action), game.next(state, action), part))
+        return drawn
+
+    def _moves(self, places: Sequence[tuple[tuple[str, ...], S]]) -> list[_Moves]:
+        """What may be played at each place, asking each policy at most once."""
+        found: dict[tuple[str, ...], _Moves] = {}
+        asked: dict[int, list[tuple[tuple[str, ...], S]]] = {}
+        for history, state in places:
+            if history in self.known:
+                found[history] = self.known[history]
+            else:
+                asked.setdefault(self.game.player(state), []).append((history, state))
+        for player, unknown in asked.items():
+            states = [state for _, state in unknown]
+            distributions: Sequence[Distribution]
+            if player == CHANCE:
+                distributions = [self.game.chance(state) for state in states]
+            else:
+                distributions = self.base[player - 1].distributions(states)
+            if len(distributions) != len(states):
+                raise GameError(
+                    f"base policy of player {player}: {len(distributions)} distributions "
+                    f"for {len(states)} histories; expected one each"
+                )
+            for (history, _), distribution in zip(unknown, distributions, strict=True):
+                check_distribution(distribution, f"history {list(history)}")
+                found[history] = self.known[history] = _laid_out(distribution)
+        while len(self.known) > self.memory:
+            del self.known[next(iter(self.known))]
+        return [found[history] for history, _ in places]
+
+
+def _laid_out(distribution: Distribution) -> _Moves:
+    """The actions that can happen, by name, so that the order of a mapping does not matter."""
+    actions = tuple(sorted(a for a, p in distribution.items() if p > 0.0))
+    return actions, _laid_end_to_end([distribution[a] for a in actions])
+
+
+def _laid_end_to_end(shares: Sequence[float]) -> tuple[float, ...]:
+    """Where one share ends and the next begins; the last takes what rounding leaves over."""
+    return tuple(accumulate(shares[:-1]))
+
+
+def _mix(x: Words) -> Words:
+    """SplitMix64's scrambling of counters into well-spread words."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _uniforms(keys: Words, draw: int) -> list[float]:
+    """The random number in [0, 1) of each playout for its `draw`-th choice."""
+    words = _mix(keys + _GOLDEN * np.full(1, draw + 1, dtype=np.uint64))
+    numbers: list[float] = ((words >> np.uint64(11)) * 2.0**-53).tolist()
+    return numbers
+
+
+def _checked(utility: float, history: tuple[str, ...]) -> float:
+    if not 0.0 <= utility <= 1.0:
+        raise GameError(f"history {list(history)}: utility {utility}; expected a number in [0, 1]")
+    return utility
+
+
+@dataclass(frozen=True)
+class Rollouts(Generic[S]):
+    """An evaluator: the mean of a fixed number of playouts, as in Algorithm 1.
+
+    Each radius holds but for a chance of `delta`; to have all of n hold together, give δ/n.
+    """
+
+    game: Game[S]
+    sampler: Sampler[S]
+    samples: int
+    delta: float
+
+    def __post_init__(self) -> None:
+        check_guarantee(1.0, self.delta)
+        if self.samples < 1:
+            raise InputError(f"samples {self.samples}; expected a whole number of at least 1")
+
+    def values(self, states: Sequence[S]) -> list[Value]:
+        """The mean outcome at each state, with Hoeffding's radius (0 where nothing is random)."""
+        radius = math.sqrt(math.log(2.0 / self.delta) / (2.0 * self.samples))
+        totals = [0.0] * len(states)
+        answer: dict[int, Value] = {}
+        starts = [at(self.game, state) for state in states]
+        block = max(1, _AT_ONCE // max(1, len(states)))
+        for first in range(0, self.samples, block):
+            count = min(block, self.samples - first)
+            waiting = [k for k in range(len(states)) if k not in answer]
+            requests = [PlayoutRequest(starts[k], first, count) for k in waiting]
+            for k, (utilities, certain) in zip(waiting, self.sampler.play(requests), strict=True):
+                totals[k] += float(utilities.sum())
+                if certain:
+                    answer[k] = Value(float(utilities[0]))
+        return [answer.get(k, Value(min(1.0, t / self.samples), radius)) for k, t in enumerate(totals)]

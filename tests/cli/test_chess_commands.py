@@ -1,0 +1,275 @@
+"""The chess commands from end to end, on one small run with real Stockfish."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import chess.pgn
+import chess.polyglot
+import pytest
+from commandline import preplay
+
+from preplay import book as books
+from preplay.chess.engines.discovery import find_engine
+from preplay.errors import EngineError
+
+try:
+    find_engine()
+except EngineError:
+    pytest.skip("no Stockfish on this machine", allow_module_level=True)
+
+SMALL = (
+    "white.nodes=300",
+    "black.nodes=300",
+    "prep.nodes=1500",
+    "black.randomness=5",
+    "white.randomness=5",
+)
+
+
+def sets(*changes: str) -> list[str]:
+    return [part for change in (*SMALL, *changes) for part in ("--set", change)]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with prepare runs, an equilibrium run and their store."""
+    home = tmp_path_factory.mktemp("home")
+    environment = os.environ | {"PREPLAY_STORE": str(home / "store.sqlite")}
+    start = [sys.executable, "-c", "from preplay.cli import main; main()"]
+    for words in (
+        ("prepare", "chess", *sets(), "--side", "white", "--cost", "0.004", "--save", str(home / "run")),
+        (
+            "prepare",
+            "chess",
+            *sets("value.model=threshold", 'start.moves=["e4"]', "black.randomness=20"),
+            "--side",
+            "white",
+            "--cost",
+            "0.004",
+            "--save",
+            str(home / "late"),
+        ),
+        (
+            "equilibrium",
+            "chess",
+            *sets(),
+            "--cost",
+            "0.01",
+            "--save",
+            str(home / "both"),
+            "--gap",
+            "1e-5",
+        ),
+    ):
+        subprocess.run([*start, *words], check=True, env=environment, capture_output=True, timeout=300)
+    return home
+
+
+@pytest.fixture(autouse=True)
+def _store(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREPLAY_STORE", str(home / "store.sqlite"))
+
+
+def test_export_writes_what_others_read(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {kind: tmp_path / f"book.{kind}" for kind in ("bin", "pgn", "json", "epd", "csv")}
+    options = [
+        word
+        for kind, path in names.items()
+        for word in (f"--{'polyglot' if kind == 'bin' else kind}", path)
+    ]
+    code, out, _ = preplay(capsys, "export", home / "run", *options)
+    assert code == 0
+    assert out.count("Written:") == 5
+    book = json.loads(names["json"].read_text())
+    with chess.polyglot.open_reader(names["bin"]) as reader:
+        (entry,) = list(reader.find_all(chess.Board()))
+        assert entry.move.uci() in book["entries"][0]["moves"]
+    with names["pgn"].open() as file:
+        game = chess.pgn.read_game(file)
+    assert game is not None
+    assert not game.errors
+    assert "r = 5" in game.headers["Black"]
+    created = json.loads((home / "run" / "run.json").read_text())["created"]
+    assert game.headers["Date"] == created[:10].replace("-", ".")
+    assert "[%eval" in names["pgn"].read_text()
+    assert len(names["csv"].read_text().splitlines()) == 1 + len(book["entries"])
+    assert (
+        preplay(capsys, "export", home / "run", "--pgn", tmp_path / "l.pgn", "--order", "learn")[0] == 0
+    )
+    assert (tmp_path / "l.pgn").read_text().count("[Event ") >= 1
+
+
+def test_match_agrees_with_the_promise_and_resumes(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("match", home / "run", "--save", tmp_path / "m", "--json")
+    code, out, err = preplay(capsys, *words, "--games", 30)
+    assert (code, err) == (0, "")
+    part = json.loads(out)
+    code, out, _ = preplay(capsys, *words, "--games", 120)
+    whole = json.loads(out)
+    assert (part["games"], whole["games"]) == (30, 120)
+    assert whole["p_value"] > 1e-4  # fails with that probability if the promise is true
+    assert len((tmp_path / "m" / "games.jsonl").read_text().splitlines()) == 120
+    _, fresh, _ = preplay(capsys, "match", home / "run", "--games", 120, "--json", "--workers", 1)
+    assert json.loads(fresh) == whole  # no matter how it was cut, or how many engines played
+    pgn = tmp_path / "all.pgn"
+    code, out, _ = preplay(capsys, "match", home / "run", "--games", 12, "--control", "--pgn", pgn)
+    assert code == 0
+    assert "without the book" in out
+    assert pgn.read_text().count('[White "Prepared"]') == 12
+    assert pgn.read_text().count('[White "Unprepared"]') == 12
+
+
+@pytest.mark.parametrize("side", ["white", "black"])
+def test_a_match_of_an_equilibrium_plays_both_books(
+    side: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = preplay(capsys, "match", home / "both", "--side", side, "--games", 300, "--json")
+    assert code == 0
+    data = json.loads(out)
+    result = json.loads((home / "both" / "result.json").read_text())
+    assert data["opponent"] == "prepared"
+    assert data["promised"] == pytest.approx(
+        result["utility"] if side == "white" else 1 - result["utility"]
+    )
+    assert data["p_value"] > 1e-4  # fails with that probability if the promise is true
+
+
+def test_scores_are_the_engines_and_gains_add_up(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = books.load(home / "run" / "book.json")
+    for entry in plain.entries:  # with linear values, prep and value are one search
+        assert entry.score is not None
+        assert entry.value == pytest.approx(min(1.0, max(0.0, (entry.score / 400 + 1) / 2)))
+    for run, side in (("run", None), ("late", None), ("both", "white"), ("both", "black")):
+        choice = () if side is None else ("--side", side)
+        path = tmp_path / "lines.csv"
+        words = ("export", home / run, *choice, "--csv", path, "--pgn", tmp_path / "x.pgn")
+        assert preplay(capsys, *words)[0] == 0
+        name = "book" if side is None else f"book-{1 if side == 'white' else 2}"
+        book = books.load(home / run / f"{name}.json")
+        rows = list(csv.DictReader(path.read_text().splitlines()))
+        assert len(rows) == book.size > 0
+        assert float(rows[-1]["cumulative_value"]) == pytest.approx(book.value)
+        gains = sum(entry.gain * entry.probability for entry in book.entries)
+        assert book.without + gains == pytest.approx(book.value, abs=1e-6)
+        assert f'[Baseline "{book.without:.6g}"]' in (tmp_path / "x.pgn").read_text()
+        assert (tmp_path / "x.pgn").read_text().count("[%eval") > 0 or book.size == 1
+
+
+def test_games_played_out_are_legal_and_checked(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pgn = tmp_path / "games.pgn"
+    code, out, _ = preplay(capsys, "match", home / "run", "--games", 4, "--adjudication", "rules",
+                           "--set", "length=30", "--pgn", pgn, "--json")  # fmt: skip
+    assert code == 0
+    assert json.loads(out)["wins"] + json.loads(out)["draws"] + json.loads(out)["losses"] == 4
+    with pgn.open() as file:
+        games = list(iter(lambda: chess.pgn.read_game(file), None))
+    assert len(games) == 4
+    assert all(not game.errors and game.end().ply() <= 30 for game in games if game)
+    code, out, _ = preplay(capsys, "check", home / "run", pgn, "--json")
+    assert code == 0
+    report = json.loads(out)
+    assert report["summary"]["games"] == 4
+    assert all(row["outcome"] != "deviation" for row in report["games"])
+
+
+def test_an_equilibrium_is_drawn_and_exported(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result: dict[str, Any] = json.loads((home / "both" / "result.json").read_text())
+    assert result["upper"] - result["lower"] == pytest.approx(result["gap"], abs=1e-12)
+    assert result["gap"] < 1e-4
+    assert set(result["sides"]) == {"1", "2"}
+    for seed in (1, 1):
+        code, out, _ = preplay(capsys, "draw", home / "both", "--side", "white", "--seed", seed, "--json")
+        assert code == 0
+    drawn = {tuple(row["history"]) for row in json.loads(out)["book"]}
+    mixed = {tuple(row["history"]): row["probability"] for row in result["sides"]["1"]["book"]}
+    assert drawn <= set(mixed)
+    assert {h for h, x in mixed.items() if x > 1 - 1e-9} <= drawn
+    assert (
+        preplay(capsys, "export", home / "both", "--side", "white", "--pgn", tmp_path / "e.pgn")[0] == 0
+    )
+    assert preplay(capsys, "export", home / "both", "--efg", tmp_path / "g.efg")[0] == 0
+    assert (tmp_path / "g.efg").read_text().startswith("EFG 2 R")
+    code, _, err = preplay(capsys, "export", home / "both", "--efg", tmp_path / "h.efg", "--limit", 3)
+    assert code == 1
+    assert "expected" in err or "limit" in err
+
+
+def test_the_store_tells_what_it_holds(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = preplay(capsys, "store", "--json", "--export", tmp_path / "all.csv")
+    assert code == 0
+    data = json.loads(out)
+    total = sum(row["analyses"] for row in data["holdings"])
+    assert data["exported"] == total > 20
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes((home / "store.sqlite").read_bytes())
+    code, out, _ = preplay(capsys, "store", copy, "--prune", "--nodes", 300, "--json")
+    assert 0 < json.loads(out)["removed"] < total
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("export", "RUN"), "nothing to write"),
+        (("export", "RUN", "--pgn", "x.pgn", "--order", "abc"), "order 'abc'"),
+        (("export", "nowhere", "--pgn", "x.pgn"), "no such run"),
+        (("export", "BOTH", "--pgn", "x.pgn"), "give --side white or black"),
+        (("export", "RUN", "--efg", "x.efg"), "needs an equilibrium run"),
+        (("match", "RUN", "--adjudication", "judge"), "adjudication 'judge'"),
+        (("match", "RUN", "--side", "black"), "holds a book for white, not for black"),
+        (("match", "RUN", "--side", "both"), "holds a book for white, not for both"),
+        (("match", "RUN", "--cost", "0.1"), "which has its cost"),
+        (("match", "RUN", "--set", 'start.moves=["e4"]'), "a book from the usual position"),
+        (("match", "RUN", "--pgn", "."), "is a directory"),
+        (("export", "RUN", "--side", "black", "--pgn", "x.pgn"), "holds a book for white"),
+        (("match", "synthetic"), "not chess"),
+        (("draw", "RUN", "--side", "white"), "expected an equilibrium run"),
+        (("check", "RUN", "missing.pgn"), "missing.pgn"),
+        (("store", "missing.sqlite"), "no such store"),
+        (("uci", "--book", "missing.bin"), "missing.bin"),
+        (("prepare", "chess", "--side", "green"), "expected white or black"),
+        (("figure1", "--side", "green"), "expected white, black or both"),
+        (("figure1", "--matchup", "synthetic"), "not chess"),
+        (("sweep", "chess", "--side", "white", "--key", "cost", "--values", "a"), "expected a number"),
+        (
+            ("sweep", "chess", "--side", "white", "--key", "cost", "--values", "1", "--measure", "luck"),
+            "luck",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(
+    words: tuple[str, ...], message: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = {"RUN": str(home / "run"), "BOTH": str(home / "both")}
+    code, out, err = preplay(capsys, *(places.get(word, word) for word in words))
+    assert code == 1
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert out == ""
+
+
+def test_a_run_of_another_configuration_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("prepare", "chess", *sets(), "--side", "white", "--cost", "0.005", "--save", home / "run")
+    code, _, err = preplay(capsys, *words)
+    assert code == 1
+    assert "cost was 0.004, now 0.005" in err

@@ -1,0 +1,167 @@
+"""Drawing pure books, Kuhn's behaviour strategies, entropies and the condition of Theorem 2."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from publictrees import books, compiling, complete, law, own, random_mixed, trees, utility
+
+from preplay.equilibria import solve
+from preplay.equilibria.strategy import behaviour, draw, first_advantage, play_entropy
+from preplay.tree import Tree, from_parents
+
+SEEDS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+@compiling
+@given(trees(), SEEDS, st.sampled_from([1, 2]))
+def test_a_drawn_book_is_a_book(tree, rng, side):
+    x = random_mixed(tree, side, rng)
+    book = draw(tree, side, x, rng)
+    assert frozenset(np.flatnonzero(book)) in books(tree, side)
+    assert np.all(book[x == 0.0] == False)  # noqa: E712
+    sure = [k for k in own(tree, side) if x[k] == 1.0]
+    assert book[sure].all()
+
+
+def test_drawn_books_have_the_right_law():
+    tree = complete(5, 2, 1)
+    rng = np.random.default_rng(7)
+    x = random_mixed(tree, 1, rng)
+    books_drawn = 4_000
+    mean = np.mean([draw(tree, 1, x, rng) for _ in range(books_drawn)], axis=0)
+    assert np.abs(mean - x).max() < 5 * 0.5 / math.sqrt(books_drawn)
+    again = [draw(tree, 1, x, np.random.default_rng(3)) for _ in range(2)]
+    np.testing.assert_array_equal(*again)
+
+
+def line_probability(tree: Tree, book: frozenset[int], side: int, k: int) -> float:
+    """The side's own part of the probability of reaching k with a pure book."""
+    p = 1.0
+    while tree.parent[k] >= 0:
+        above = int(tree.parent[k])
+        if tree.player[above] == side:
+            p *= float((tree.prep if above in book else tree.base)[k])
+        k = above
+    return p
+
+
+@compiling
+@given(trees(), SEEDS, st.sampled_from([1, 2]))
+def test_behaviour_reaches_what_the_mixed_book_reaches(tree, rng, side):
+    x = random_mixed(tree, side, rng)
+    move = behaviour(tree, side, x)
+    laws = [(book, p) for book, p in law(tree, side, x) if p > 0.0]
+    for k in range(tree.size):
+        product, at = 1.0, k
+        while at > 0:
+            product *= move[at]
+            at = int(tree.parent[at])
+        mean = sum(p * line_probability(tree, book, side, k) for book, p in laws)
+        assert product == pytest.approx(mean, abs=1e-12)
+        if tree.player[k] == side and len(tree.children(k)):
+            assert sum(move[c] for c in tree.children(k)) == pytest.approx(1.0)
+
+
+@compiling
+@given(trees(), SEEDS)
+def test_entropy_of_play(tree, rng):
+    x = random_mixed(tree, 1, rng), random_mixed(tree, 2, rng)
+    one, two = behaviour(tree, 1, x[0]), behaviour(tree, 2, x[1])
+    total = 0.0
+    for k in np.flatnonzero(tree.leaves):
+        p, at = 1.0, int(k)
+        while at > 0:
+            above = int(tree.parent[at])
+            p *= tree.base[at] if tree.player[above] == 0 else one[at] * two[at]
+            at = above
+        total -= p * math.log(p) if p > 0.0 else 0.0
+    found = play_entropy(tree, x)
+    assert found.total == pytest.approx(total, abs=1e-12)
+    assert found.total == pytest.approx(sum(found.sides) + found.chance, abs=1e-12)
+
+
+@compiling
+@given(trees(), SEEDS, st.sampled_from([1, 2]), st.integers(0, 10))
+def test_first_advantage_by_walking(tree, rng, side, tenths):
+    level = tenths / 10 - 1e-6
+    other = 3 - side
+    x = random_mixed(tree, other, rng)
+    move = behaviour(tree, other, x)
+
+    def step(c: int, column: np.ndarray) -> float:
+        mover = tree.player[tree.parent[c]]
+        return float(tree.base[c] if mover == 0 else column[c] if mover == side else move[c])
+
+    def value(k: int, column: np.ndarray) -> float:
+        if not len(tree.children(k)):
+            return float(tree.value[k]) if side == 1 else 1.0 - float(tree.value[k])
+        return sum(step(c, column) * value(c, column) for c in tree.children(k))
+
+    found: dict[int, float] = {}
+
+    def walk(k: int, p: float) -> None:
+        leaf = not len(tree.children(k))
+        if (leaf or tree.player[k] == side) and value(k, tree.base) >= level:
+            found[k] = p
+        else:
+            for c in tree.children(k):
+                walk(c, p * step(c, tree.prep))
+
+    walk(0, 1.0)
+    reached = sum(found.values())
+    parts = [p / reached for p in found.values() if p > 0.0]
+    answer = first_advantage(tree, side, x, level)
+    assert answer.reached == pytest.approx(reached, abs=1e-12)
+    assert answer.entropy == pytest.approx(-sum(p * math.log(p) for p in parts), abs=1e-9)
+    assert answer.prep_value == pytest.approx(value(0, tree.prep), abs=1e-12)
+    assert answer.base_value == pytest.approx(value(0, tree.base), abs=1e-12)
+
+
+def test_values_against_a_pure_book_are_those_of_play():
+    tree = complete(4, 2, 4)
+    book = books(tree, 2)[-2]
+    x = np.zeros(tree.size)
+    x[list(book)] = 1.0
+    answer = first_advantage(tree, 1, x, 2.0)
+    assert answer.base_value == pytest.approx(utility(tree, frozenset(), book))
+    assert answer.prep_value == pytest.approx(utility(tree, frozenset(own(tree, 1)), book))
+    assert answer.reached == 0.0
+
+
+def maze(doors: int, opens: float, side: int) -> Tree:
+    """The opponent picks one of many doors; prep always has the key, base only rarely."""
+    other = 3 - side
+    parent = np.concatenate([[-1], np.zeros(doors, int), np.repeat(np.arange(1, doors + 1), 2)])
+    player = np.concatenate([[other], np.full(doors, side), np.full(2 * doors, -1)])
+    base = np.concatenate([[1.0], np.full(doors, 1 / doors), np.tile([opens, 1 - opens], doors)])
+    prep = np.concatenate([[1.0], np.full(doors, 1 / doors), np.tile([1.0, 0.0], doors)])
+    prep[1 : doors + 1] = 0.0
+    prep[1] = 1.0  # studied play of the opponent always takes the first door
+    wins = 1.0 if side == 1 else 0.0
+    value = np.concatenate([np.full(doors + 1, np.nan), np.tile([wins, 1 - wins], doors)])
+    return from_parents(parent, player, base, prep, value)
+
+
+@pytest.mark.parametrize("side", [1, 2])
+@pytest.mark.parametrize("doors", [1_500, 20_000])
+def test_theorem_2_on_a_game_that_meets_its_conditions(side, doors):
+    cost, longest = 1e-4, 2
+    tree = maze(doors, 0.2, side)
+    costs = (cost, 0.01) if side == 1 else (0.01, cost)
+    result = solve(tree, costs, gap=1e-9)
+    value = result.value if side == 1 else 1.0 - result.value
+    opponent = result.x[2 - side]
+    nontrivial = 0
+    for level in (value + 0.05, (value + 1) / 2, 0.95):
+        found = first_advantage(tree, side, opponent, level)
+        assert found.prep_value == pytest.approx(1.0)
+        assert found.reached == pytest.approx(1.0)
+        bound = (level - value - 0.01) * (math.log(1 / (cost * longest)) - 5)
+        assert found.entropy >= bound - 1e-9
+        nontrivial += bound > 0.01
+    assert nontrivial

@@ -1,0 +1,273 @@
+"""Sweeps: what makes them the same run, what they are asked for and what they write."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import preplay
+
+from preplay import runs
+from preplay.cli.sweep import _settings
+from preplay.experiments import figure1
+from preplay.experiments.sweep import Point, Task, as_csv, read_points, run_tasks
+from preplay.growth import Limits
+from preplay.matchup import load_config
+from preplay.report.figures import plot_figure1
+from preplay.report.gather import gather
+from preplay.stopping import Stop
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DOCS = Path(__file__).parents[2] / "docs"
+SWEEP = ("sweep", "synthetic", "--side", 1, "--set", "length=4")
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No worker processes: they take seconds to start."""
+
+    def serial(
+        work: Callable[[Task], Point], tasks: Sequence[Task], workers: int, stop: Stop
+    ) -> Iterator[tuple[int, Point]]:
+        for number, task in enumerate(tasks):
+            if not stop.asked:
+                yield number, work(task)
+
+    monkeypatch.setattr("preplay.experiments.sweep.computed", serial)
+
+
+def data(capsys: pytest.CaptureFixture[str], *words: object) -> Any:
+    code, out, err = preplay(capsys, *words, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    code, out, err = preplay(capsys, *words)
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1
+    return err
+
+
+def point(side: str, setting: Any, key: str = "randomness", size: int = 20) -> Point:
+    return Point(side, key, setting, 0.9, size, 0.88, 0.89, 0.5, 0.5, 7, 9, 4, 1.5, "complete")
+
+
+def test_a_file_that_changed_makes_it_another_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game = tmp_path / "game.json"
+    shutil.copy(EXAMPLES / "game.json", game)
+    words = ("sweep", game, "--side", 1, "--key", "cost", "--values", "0.01,0.02")
+    first = data(capsys, *words, "--save", tmp_path / "run")
+    assert data(capsys, *words, "--save", tmp_path / "run") == first
+    game.write_text(game.read_text().replace("0.9", "0.8"))
+    assert "belongs to another run (matchup.sha256 was" in refused(
+        capsys, *words, "--save", tmp_path / "run"
+    )
+    lists = tmp_path / "files.toml"
+    lists.write_text('kind = "tabular"\nfile = "game.json"\ncost = 0.01\n')
+    shutil.copy(EXAMPLES / "game.json", tmp_path / "other.json")
+    files = f"{game},{tmp_path / 'other.json'}"
+    words = ("sweep", lists, "--side", 1, "--key", "file", "--values", files)
+    data(capsys, *words, "--save", tmp_path / "files")
+    game.write_text(game.read_text() + "\n")
+    assert f"own.{game}.matchup.sha256 was" in refused(capsys, *words, "--save", tmp_path / "files")
+
+
+def test_a_cost_of_the_matchup_that_changed_makes_it_another_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (*SWEEP, "--key", "seed", "--values", 1, "--save", tmp_path / "run")
+    data(capsys, *words, "--set", "cost=0.01")
+    assert "cost was 0.01, now 0.02" in refused(capsys, *words, "--set", "cost=0.02")
+    assert "seconds was null, now 5.0" in refused(capsys, *words, "--set", "cost=0.01", "--seconds", 5)
+    identity = runs.load(tmp_path / "run").identity
+    assert identity["matchup"]["length"] == 4
+    assert identity["values"] == [1]
+
+
+def test_a_run_tells_what_its_points_share_and_what_each_has_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (*SWEEP, "--key", "seed", "--values", "1,2", "--save", tmp_path / "run")
+    got = data(capsys, *words)
+    identity = runs.load(tmp_path / "run").identity
+    assert "seed" not in identity["matchup"]
+    assert identity["own"] == {"1": {"matchup": {"seed": 1}}, "2": {"matchup": {"seed": 2}}}
+    assert identity["cost"] == 0.001
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == got
+    costs = (*SWEEP, "--key", "cost", "--values", "0.1,0.2", "--save", tmp_path / "costs")
+    data(capsys, *costs)
+    assert gather(tmp_path / "costs")["cost"] is None
+
+
+@pytest.mark.parametrize("kind", ["chess", "chess-clock", "synthetic"])
+def test_points_that_are_kept_are_not_computed_again(kind: str, tmp_path: Path) -> None:
+    name, config = load_config(kind)
+    task = Task(name, config, 1, "cost", 0.1, 0.1, None, None, Limits())
+    kept = tmp_path / "points.jsonl"
+    old = point("1" if kind == "synthetic" else "white", 0.1, "cost")
+    kept.write_text(json.dumps(old.__dict__) + "\n")
+    stop = Stop()
+    stop.request()
+    assert run_tasks([task], 1, kept, stop=stop) == [old]
+    assert read_points(kept) == [old]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--plot", "x.foo"), "expected a name ending in .svg, .png, .pdf"),
+        (("--plot", "FILE/x.svg"), "cannot be written"),
+        (("--plot", "DIR.svg"), "is a directory"),
+        (("--csv", "FILE/x.csv"), "cannot be written"),
+    ],
+)
+@pytest.mark.parametrize("words", [(*SWEEP, "--key", "seed", "--values", "1"), ("figure1",)])
+def test_files_that_cannot_be_written_are_found_before_the_work(
+    words: tuple[object, ...],
+    more: tuple[str, str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def never(*given: object, **named: object) -> None:
+        raise AssertionError("work was done")
+
+    (tmp_path / "FILE").touch()
+    (tmp_path / "DIR.svg").mkdir()
+    monkeypatch.setattr("preplay.experiments.sweep.run_tasks", never)
+    assert message in refused(capsys, *words, more[0], tmp_path / more[1])
+
+
+def test_a_plot_that_fails_loses_no_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: object, **named: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("preplay.report.figures.plot_sweep", fail)
+    words = (*SWEEP, "--key", "seed", "--values", "1")
+    code, out, err = preplay(capsys, *words, "--csv", tmp_path / "x.csv", "--plot", tmp_path / "x.svg")
+    assert (code, err) == (1, "preplay: cannot write: disk full\n")
+    assert (tmp_path / "x.csv").read_text().startswith("side,seed,value,size\n1,1,")
+    assert "seed" in out
+
+
+def test_off_a_terminal_there_is_no_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = preplay(capsys, *SWEEP, "--key", "seed", "--values", "1,2")
+    assert (code, err) == (0, "")
+    assert len(out.splitlines()) == 4
+
+
+def test_sizes_and_counts_are_integers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measures = ("value", "size", "histories", "questions", "searches")
+    words = [word for measure in measures for word in ("--measure", measure)]
+    got = data(capsys, *SWEEP, "--key", "seed", "--values", 1, *words, "--save", tmp_path / "run")
+    (row,) = got["points"]
+    assert isinstance(row["value"], float)
+    assert all(type(row[name]) is int for name in ("seed", *measures[1:]))
+    (shown,) = gather(tmp_path / "run")["series"][0]["points"]
+    assert all(type(shown[name]) is int for name in measures[1:])
+    code, out, _ = preplay(capsys, *SWEEP, "--key", "cost", "--values", 0.9, "--measure", "size")
+    assert (code, out.split()[-3:]) == (0, ["1", "0.9", "0"])
+
+
+@pytest.mark.parametrize(
+    ("values", "settings"),
+    [
+        ('["e4","e5"],["d4","d5"]', [["e4", "e5"], ["d4", "d5"]]),
+        ('{"a": 1, "b": 2}', [{"a": 1, "b": 2}]),
+        ("linear, wdl", ["linear", "wdl"]),
+        ("1, 2.5,1e-3", [1, 2.5, 1e-3]),
+        ('5,true,"1,2"', [5, True, "1,2"]),
+        ("5,linear,true", [5, "linear", True]),
+    ],
+)
+def test_values_are_json_or_text_between_commas(values: str, settings: list[Any]) -> None:
+    assert _settings(values) == settings
+
+
+def test_any_values_can_be_swept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyspiel")
+    words = ("sweep", "tic-tac-toe", "--side", 1, "--key", "base", "--cost", 0.3, "--set", "prep.depth=1",
+             "--set", "value.model=rollouts", "--set", "value.samples=5",
+             "--values", '{"policy": "uniform"}, {"policy": "search", "depth": 1}')  # fmt: skip
+    got = data(capsys, *words, "--save", tmp_path / "run", "--plot", tmp_path / "x.svg")
+    assert [row["base"]["policy"] for row in got["points"]] == ["uniform", "search"]
+    rows = list(csv.DictReader((tmp_path / "run" / "points.csv").read_text().splitlines()))
+    assert [json.loads(row["base"]) for row in rows] == [row["base"] for row in got["points"]]
+    assert json.loads(gather(tmp_path / "run")["settings"][1])["depth"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--key", "cost", "--values", "true"), "expected a number as cost"),
+        (("--key", "cost", "--values", "[1]"), "expected a number as cost"),
+        (("--key", "cost", "--values", "0.1,-1"), "cost -1; expected a finite number above 0"),
+        (("--key", "seed", "--values", " "), "expected values separated by commas"),
+        (("--key", "length", "--values", "3,-3"), "length = -3"),
+        (("--key", "length", "--values", "[3"), 'length = "[3"'),
+    ],
+)
+def test_values_that_make_no_sense_are_found_before_the_work(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert message in refused(capsys, *SWEEP[:4], *words, "--save", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+def test_the_same_result_gives_the_same_figure(kind: str, tmp_path: Path) -> None:
+    first, second = tmp_path / f"a.{kind}", tmp_path / f"b.{kind}"
+    for path in (first, second):
+        plot_figure1({"white": [point("white", 0.1), point("white", 1.0)]}, path, 1e-3)
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.filterwarnings("error")
+def test_figure_1_has_a_place_for_no_randomness(tmp_path: Path) -> None:
+    path = tmp_path / "f.svg"
+    published = [figure1.Reference("white", 0.0, 0.9, 10), figure1.Reference("white", 1.0, 0.8, 20)]
+    points = [point("white", 0.0), point("white", 0.1), point("white", 100.0)]
+    plot_figure1({"white": points}, path, 1e-3, published)
+    assert "r = 0" in path.read_text()
+    plot_figure1({"white": points[1:]}, path, 1e-3)
+    assert "r = 0" not in path.read_text()
+    plot_figure1({"white": points[:1], "black": [point("black", 0)]}, path, 1e-3)
+    plot_figure1({}, path, 1e-3)
+
+
+@pytest.mark.parametrize("values", ["-1", "1,nan", "inf"])
+def test_figure_1_refuses_randomness_that_is_none(
+    values: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = ("figure1", "--randomness", values, "--save", tmp_path / "run")
+    assert "expected a finite number of at least 0" in refused(capsys, *words)
+    overlay = tmp_path / "published.csv"
+    overlay.write_text("side,randomness,utility,size\nwhite,-1,0.5,3\n")
+    assert "at least 0" in refused(capsys, "figure1", "--overlay", overlay)
+
+
+@pytest.mark.parametrize(("name", "randomness"), [("points", figure1.FULL), ("quick", figure1.QUICK)])
+def test_the_points_in_the_documents_are_as_the_command_writes_them(
+    name: str, randomness: tuple[float, ...]
+) -> None:
+    text = (DOCS / "figure1" / f"{name}.csv").read_text()
+    points = [point(side, r) for r in randomness for side in ("white", "black")]
+    ordered = [p for curve in figure1.by_side(points).values() for p in curve]
+    ours = as_csv(ordered, "randomness", figure1.COLUMNS)
+
+    def form(csv: str) -> list[list[str]]:
+        head, *rows = (line.split(",") for line in csv.splitlines())
+        return [head, *(row[:2] for row in rows)]
+
+    assert form(text) == form(ours)

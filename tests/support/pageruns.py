@@ -1,0 +1,297 @@
+"""Run directories to make pages of: small ones, large ones, hostile ones, all without engines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import chess
+import numpy as np
+from typer.testing import CliRunner
+
+from preplay import book as books
+from preplay import response, runs
+from preplay import tree as trees
+from preplay.book import Book
+from preplay.cli.app import app
+from preplay.equilibria import solve
+from preplay.experiments.sweep import Point
+from preplay.game import Side
+from preplay.preparation import entry
+from preplay.report.gather import gather
+from preplay.tree import Tree, from_parents
+
+HOSTILE = "<!--<script </script><script>hacked=1</script><img src=x onerror='hacked=1'>\"&{{data}}"
+"""What a name in a PGN, an engine or a configuration might hold."""
+SPECIAL = "r3k2r/pPp2ppp/8/3pP3/8/8/P1P2PpP/R3K2R w KQkq d6 0 1"
+"""A start from which castling, en passant and promotions come at once."""
+SHUFFLED = "1r2k1r1/pp4pp/8/8/8/8/PP4PP/1R2K1R1 w KQkq - 0 1"
+"""A Chess960 start in which castling is likely."""
+LATE = "rnbqkbnr/pppp1ppp/4p3/8/3PP3/8/PPP2PPP/RNBQKBNR b KQkq - 0 2"
+"""The position after 1. e4 e6 2. d4."""
+LONG = "Stockfishbuiltfromsourcewithmypatchesandalongname" * 3
+"""A name with nowhere to break it."""
+PLAYER = {"engine": None, "options": {}, "nodes": 1000, "multipv": 2, "randomness": 0.0}
+CHESS = {
+    "kind": "chess",
+    "start": {"fen": "", "moves": []},
+    "chess960": False,
+    "length": 100,
+    "white": PLAYER,
+    "black": PLAYER | {"randomness": 10.0},
+    "prep": PLAYER | {"nodes": 4000},
+    "value": {"model": "linear"},
+    "engines": ["Testfish 1 [0123456789abcdef]"],
+}
+
+CLOCKED = {
+    "kind": "chess-clock",
+    "start": {"fen": "", "moves": []},
+    "clock": {"unit": "nodes", "budget": 5000, "increment": 10},
+    "white": {"engine": None, "multipv": 2, "randomness": 0.0, "budget": 7000, "increment": None},
+    "black": {"engine": None, "multipv": 2, "randomness": 10.0, "budget": None, "increment": 0},
+    "prep": PLAYER | {"nodes": 4000},
+    "value": {"epsilon": 0.2, "delta": 0.05, "playouts": 1000, "games": 300},
+    "engines": ["Testfish 1 [0123456789abcdef]"],
+}
+MEASURED = {"side": 1, "games": 300} | {
+    key: {"mean": mean, "error": 0.012}
+    for key, mean in (("without", 0.5), ("charged", 0.7), ("value", 0.75), ("gain", 0.25),
+                      ("moves", 0.2), ("time", 0.05), ("share", 0.2))
+}  # fmt: skip
+"""What `preplay prepare chess-clock` found by playing."""
+
+
+def chess_tree(
+    own: int,
+    side: Side = 1,
+    start: str = "",
+    seed: int = 0,
+    *,
+    both: bool = False,
+    replies: int = 2,
+    chess960: bool = False,
+) -> Tree:
+    """Random legal chess, breadth first, until `side` has `own` positions with a move to play.
+
+    With `both`, base and prep differ at every position, as equilibria need it.
+    """
+    rng = np.random.default_rng(seed)
+    names: dict[str, int] = {}
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("parent", "player", "base", "prep", "value", "action")
+    }
+    boards: list[chess.Board | None] = []
+
+    def add(parent: int, board: chess.Board, move: str, base: float, prep: float) -> None:
+        mine = 0.5 + 0.45 * (1.0 - 0.95 ** board.ply()) + rng.uniform(0.0, 0.001)
+        columns["parent"].append(parent)
+        columns["player"].append(1 if board.turn else 2)
+        columns["base"].append(base)
+        columns["prep"].append(prep)
+        value = mine if side == 1 else 1 - mine
+        columns["value"].append(float(rng.integers(0, 2)) if both else value)
+        columns["action"].append(names.setdefault(move, len(names)) if move else -1)
+        boards.append(board)
+
+    add(-1, chess.Board(start or chess.STARTING_FEN, chess960=chess960), "", 1.0, 1.0)
+    k = expanded = 0
+    while k < len(boards) and (expanded < own or columns["player"][k] != side):
+        board = boards[k]
+        boards[k] = None
+        assert board is not None
+        moves = list(board.legal_moves)
+        if not moves:
+            columns["player"][k] = -1
+            columns["value"][k] = 0.5 if not board.is_check() else 0.0 if board.turn else 1.0
+        else:
+            mine = columns["player"][k] == side
+            expanded += mine
+            width = 2 if both else 1 if mine else replies
+            chosen = rng.choice(len(moves), min(len(moves), width), replace=False)
+            shares = rng.dirichlet(np.full(len(chosen), 1.5))
+            study = rng.dirichlet(np.full(len(chosen), 0.3))
+            for j, p, q in zip(chosen, shares, study, strict=True):
+                after = board.copy(stack=False)
+                after.push(moves[j])
+                base, prep = (p, q) if both else (np.nan, 1.0) if mine else (p, np.nan)
+                add(k, after, board.uci(moves[j]), float(base), float(prep))
+        k += 1
+    return from_parents(**{n: columns[n] for n in columns if n != "action"},
+                        action=columns["action"], names=tuple(names))  # fmt: skip
+
+
+def with_times(tree: Tree, side: Side) -> Tree:
+    """The same tree under a clock: the opponent's moves take time, and its last line is given up."""
+    names: dict[str, int] = {}
+    action, player = [-1], tree.player.copy()
+    last = max(k for k in range(1, tree.size) if tree.leaves[k] and tree.player[tree.parent[k]] != side)
+    for k in range(1, tree.size):
+        name = tree.names[tree.action[k]]
+        if tree.player[tree.parent[k]] != side:
+            name = f"{name}@{100 + 7 * (k % 5)}"
+            if k == last:
+                name, player[k] = "resign@100", -1
+        action.append(names.setdefault(name, len(names)))
+    return replace(
+        tree, action=np.array(action, dtype=tree.action.dtype), names=tuple(names), player=player
+    )
+
+
+def save_preparation(
+    directory: Path,
+    tree: Tree,
+    side: Side = 1,
+    cost: float = 1e-9,
+    *,
+    budget: int | None = None,
+    start: str = "",
+    chess960: bool = False,
+    matchup: Mapping[str, Any] = CHESS,
+    name: str = "test",
+    versions: Mapping[str, str] | None = None,
+    clock: Mapping[str, Any] | None = None,
+) -> Book:
+    """A finished `preplay prepare` run with this tree."""
+    identity = {"side": side, "cost": cost, "budget": budget, "matchup": dict(matchup)}
+    run = runs.start(directory, "prepare", name, identity, dict(versions or {}))
+    best = response.best_book(tree, side, cost, budget)
+    rows = zip(best.nodes.tolist(), best.reach.tolist(), best.gain.tolist(), strict=True)
+    book = Book(
+        side=side,
+        entries=tuple(entry(tree, side, k, reach, gain) for k, reach, gain in rows),
+        baseline=best.baseline,
+        value=best.value,
+        cost=cost,
+        upper=best.upper,
+        start=start,
+        chess960=chess960,
+        provenance=run.provenance,
+    )
+    run.write(
+        "result.json",
+        {"value": best.value, "budget": budget, "error": best.error, "ending": "complete",
+         "histories": tree.size, "questions": tree.size} | ({"clock": clock} if clock else {}),
+    )  # fmt: skip
+    books.save(book, run.path("book.json"))
+    trees.save(tree, run.path("tree.npz"))
+    return book
+
+
+def save_equilibrium(
+    directory: Path,
+    tree: Tree,
+    cost: float = 1e-3,
+    matchup: Mapping[str, Any] = CHESS,
+    name: str = "test",
+) -> dict[str, Any]:
+    """A finished `preplay equilibrium` run with this tree."""
+    identity = {"costs": [cost, cost], "matchup": dict(matchup)}
+    run = runs.start(directory, "equilibrium", name, identity, {})
+    found = solve(tree, (cost, cost), gap=1e-5, iterations=2000)
+    sides = {
+        str(side): {
+            "expected_size": found.expected_size[side - 1],
+            "book": [
+                {"history": list(tree.history(int(k))), "probability": float(found.x[side - 1][k])}
+                for k in np.flatnonzero(found.x[side - 1] > 0.0)
+            ],
+        }
+        for side in (1, 2)
+    }
+    result = {
+        "value": found.value, "lower": found.lower, "upper": found.upper, "gap": found.gap,
+        "method": found.method, "iterations": found.iterations, "seconds": found.seconds,
+        "costs": list(found.costs), "sides": sides,
+        "trace": [row._asdict() for row in found.trace],
+    }  # fmt: skip
+    run.write("result.json", result)
+    trees.save(tree, run.path("tree.npz"))
+    return result
+
+
+def save_sweep(
+    directory: Path,
+    command: str = "sweep",
+    key: str = "randomness",
+    settings: tuple[Any, ...] = (0.1, 1.0, 10.0, 100.0),
+    sides: tuple[str, ...] = ("white", "black"),
+    name: str = "test",
+) -> list[Point]:
+    """A finished sweep or Figure 1."""
+    run = runs.start(directory, command, name, {"matchup": CHESS, "cost": 1e-3}, {})
+    points = [
+        Point(side, key, setting, 0.9 - 0.08 * k, 20 + 3 * k, 0.8 - 0.08 * k, 0.81 - 0.08 * k, 0.52, 0.53,
+              100 * k + 7, 200 * k + 9, 50 * k, 1.5 * k, "complete")
+        for k, setting in enumerate(settings)
+        for side in sides
+    ]  # fmt: skip
+    lines = "".join(json.dumps(asdict(point)) + "\n" for point in points)
+    run.path("points.jsonl").write_text(lines, encoding="utf-8")
+    return points
+
+
+def long_runs(place: Path) -> None:
+    """Runs of every kind in which every name that comes from outside is long."""
+    player = PLAYER | {"engine": LONG, "options": {LONG: LONG}}
+    start = SHUFFLED.replace("KQkq", "GBgb")
+    matchup = CHESS | {
+        "white": player, "black": player, "prep": player, "engines": [LONG], "chess960": True,
+        "start": {"fen": start, "moves": []}, "value": {"model": LONG},
+    }  # fmt: skip
+    tree = chess_tree(20, start=start, seed=4, chess960=True)
+    save_preparation(
+        place / "long",
+        tree,
+        start=start,
+        chess960=True,
+        matchup=matchup,
+        name=LONG,
+        versions={LONG: LONG},
+    )
+    tree = chess_tree(20, seed=3, both=True)
+    save_equilibrium(place / "long-mixed", tree, 3e-3, CHESS | {"engines": [LONG], "black": player}, LONG)
+    save_sweep(place / "long-sweep", key=LONG, settings=(LONG, "b"), sides=(LONG,), name=LONG)
+    plain = chess_tree(20, seed=5)
+    plain = replace(plain, names=tuple(name + LONG for name in plain.names))
+    game = {"kind": "openspiel", "game": LONG, "base": {"policy": LONG}}
+    save_preparation(place / "long-moves", plain, matchup=game, name=LONG)
+
+
+def hostile_run(place: Path) -> Path:
+    """A run in which every name that comes from outside is an attack."""
+    attack = PLAYER | {"engine": HOSTILE, "options": {HOSTILE: HOSTILE}, HOSTILE: HOSTILE}
+    matchup = CHESS | {
+        "white": attack, "black": attack, "prep": attack, "engines": [HOSTILE],
+        "start": {"fen": HOSTILE, "moves": [HOSTILE]}, "value": {"model": HOSTILE},
+    }  # fmt: skip
+    tree = chess_tree(8)
+    save_preparation(
+        place, tree, matchup=matchup, name=HOSTILE, versions={HOSTILE: HOSTILE, "engine 1": HOSTILE}
+    )
+    return place
+
+
+def prepare(directory: Path, game: Path | str, *options: str) -> dict[str, Any]:
+    """A real run by the command line, and its page data as it comes out of JSON."""
+    done = CliRunner().invoke(
+        app, ["prepare", str(game), "--save", str(directory), "--quiet", *options], catch_exceptions=False
+    )
+    assert done.exit_code == 0, done.output
+    return as_json(gather(directory))
+
+
+def contest(directory: Path, game: Path | str, *options: str) -> None:
+    """A real run of `preplay equilibrium` by the command line."""
+    done = CliRunner().invoke(
+        app, ["equilibrium", str(game), "--save", str(directory), "--quiet", *options],
+        catch_exceptions=False,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+
+
+def as_json(data: Any) -> Any:
+    return json.loads(json.dumps(data, allow_nan=False))

@@ -54,7 +54,7 @@ def test_what_type_checkers_see_is_what_there_is() -> None:
 def test_no_public_name_hides_a_module() -> None:
     modules = {module.name for module in pkgutil.iter_modules(preplay.__path__)}
     assert not modules & set(preplay.__all__)
-    for module in ("prepare", "book", "response", "bounds"):
+    for module in ("preparation", "book", "response", "bounds"):
         assert import_module(f"preplay.{module}") is getattr(preplay, module)
 
 

@@ -192,10 +192,11 @@ def test_closing_is_prompt_and_leaves_nothing(fault: str) -> None:
         assert future.cancelled() or future.exception() is not None or fault == "slow"
 
 
+HERE = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "support")]
 INTERRUPTED = """
 import sys
 from pathlib import Path
-sys.path.insert(0, {here!r})
+sys.path[:0] = {here!r}
 from test_pool import fake, requests
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.engines.pool import EnginePool
@@ -209,7 +210,7 @@ except KeyboardInterrupt:
 
 def test_ctrl_c_ends_everything(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    script = INTERRUPTED.format(here=str(Path(__file__).parents[2] / "support"), log=str(log))
+    script = INTERRUPTED.format(here=HERE, log=str(log))
     process = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
     deadline = time.monotonic() + 20
     while not log.exists() or len(log.read_text().splitlines()) < 2:
@@ -223,9 +224,7 @@ def test_ctrl_c_ends_everything(tmp_path: Path) -> None:
 
 
 def test_engines_end_when_their_master_is_killed(tmp_path: Path) -> None:
-    script = INTERRUPTED.format(
-        here=str(Path(__file__).parents[2] / "support"), log=str(tmp_path / "log")
-    )
+    script = INTERRUPTED.format(here=HERE, log=str(tmp_path / "log"))
     process = subprocess.Popen([sys.executable, "-c", script.replace('"deaf"', '"hang"')])
     deadline = time.monotonic() + 20
     while not (tmp_path / "log").exists() or len((tmp_path / "log").read_text().splitlines()) < 2:

@@ -235,9 +235,10 @@ def test_damage_inside_is_told(tmp_path: Path) -> None:
 
 # Several processes
 
+HERE = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "support")]
 WRITER = """
 import sys
-sys.path.insert(0, {here!r})
+sys.path[:0] = {here!r}
 from test_store import *
 with AnalysisStore({path!r}) as store:
     for number in range({start}, {stop}):
@@ -247,9 +248,7 @@ with AnalysisStore({path!r}) as store:
 
 
 def writer(path: Path, start: int, stop: int) -> subprocess.Popen[str]:
-    script = WRITER.format(
-        here=str(Path(__file__).parents[2] / "support"), path=str(path), start=start, stop=stop
-    )
+    script = WRITER.format(here=HERE, path=str(path), start=start, stop=stop)
     return subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from preplay.errors import GameError
 from preplay.game import Distribution, Game, S, S_contra
 
+T = TypeVar("T")
 TOLERANCE = 1e-9
 """How far probabilities may sum from 1."""
 
@@ -17,13 +18,64 @@ TOLERANCE = 1e-9
 class Policy(Protocol[S_contra]):
     """A behaviour strategy. It is asked about many histories at once, so engines can work in parallel.
 
-    A policy may also have a method `prefetch(states)`, a hint that these states will be asked about
-    soon; it returns at once and lets background work begin.
+    A policy that is also `Prefetching` is told beforehand what it will be asked.
     """
 
     def distributions(self, states: Sequence[S_contra]) -> Sequence[Distribution]:
         """The distribution over actions at each of `states`, in their order."""
         ...
+
+
+@runtime_checkable
+class Prefetching(Protocol[S_contra]):
+    """A policy or evaluator that works in the background."""
+
+    def prefetch(self, states: Sequence[S_contra]) -> None:
+        """These states will be asked about soon; returns at once and lets the work begin."""
+        ...
+
+
+@runtime_checkable
+class Cancelling(Protocol[S_contra]):
+    """One that can give up work that has not begun."""
+
+    def cancel(self, states: Sequence[S_contra]) -> None:
+        """These states, which were prefetched, will not be asked about after all."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ahead(Generic[S]):
+    """How to let somebody work before the answer is needed."""
+
+    prefetch: Callable[[Sequence[S]], None]
+    cancel: Callable[[Sequence[S]], None]
+
+    def of(self, states: Callable[[Sequence[T]], Sequence[S]]) -> Ahead[T]:
+        """The same for a wrapper: `states` says what its own states mean to the one inside."""
+        return Ahead(lambda given: self.prefetch(states(given)), lambda given: self.cancel(states(given)))
+
+
+@runtime_checkable
+class Wrapping(Protocol[S]):
+    """A policy or evaluator around another, which works ahead if that one does."""
+
+    def ahead(self) -> Ahead[S] | None:
+        """How the one inside works ahead; None: it does not."""
+        ...
+
+
+def ahead_of(oracle: object) -> Ahead[Any] | None:
+    """How a policy or evaluator can work ahead; None: it answers when it is asked."""
+    if isinstance(oracle, Wrapping):
+        return oracle.ahead()
+    if not isinstance(oracle, Prefetching):
+        return None
+    return Ahead(oracle.prefetch, oracle.cancel if isinstance(oracle, Cancelling) else _ignore)
+
+
+def _ignore(states: Sequence[Any]) -> None:
+    """Work that cannot be given up is done in vain."""
 
 
 @dataclass(frozen=True)

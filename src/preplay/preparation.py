@@ -14,15 +14,14 @@ from preplay import response
 from preplay.book import Book, Entry
 from preplay.game import S, Side
 from preplay.growth import Grown, GrowthProgress, Limits, Pays, grow
-from preplay.matchup import Matchup
+from preplay.matchup import Choosing, Matchup
+from preplay.matchup.settings import LEAST_COST
 from preplay.response import BestBook
 from preplay.sampling.timeshare import TimeShare
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Ints, Tree
 from preplay.value import Evaluator, FirstGuess
 
-LEAST_COST = 1e-7
-"""Where the search for the price of a place ends when only a budget is given."""
 CONFIDENT = 1.96
 """Standard errors in a 95 % interval."""
 PART = 0.5
@@ -84,7 +83,8 @@ def prepare(
     where games follow, growth takes half of it at most, and games that choose half of the rest.
     """
     limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
-    run = _Run(limits, stop, progress, playing, matchup.playouts)
+    most = None if matchup.choosing is None else matchup.choosing.most
+    run = _Run(limits, stop, progress, playing, most)
     if budget is not None and cost is None:
         if matchup.enumerable:
             return _solve(matchup, side, 0.0, budget, run, checkpoint)
@@ -139,45 +139,49 @@ def _solve(
     run: _Run,
     checkpoint: Path | None = None,
 ) -> Prepared:
-    sampled = matchup.sampling is not None and cost > 0.0
+    choosing = matchup.choosing if cost > 0.0 else None
     grown = grow(
         matchup.game,
         side,
         matchup.base,
         matchup.prep[side - 1],
-        values_of(matchup, 0.0 if sampled else cost),
+        values_of(matchup, 0.0 if choosing else cost),
         Pays(cost),
-        run.growing(PART if sampled or matchup.replay is not None else 1.0),
+        run.growing(PART if choosing or matchup.clock else 1.0),
         stop=run.stop,
         progress=run.progress,
         checkpoint=checkpoint,
     )
-    if sampled:
-        grown, best = _sharpened(matchup, grown, side, cost, budget, run)
+    if choosing:
+        grown, best = _sharpened(matchup, choosing, grown, side, cost, budget, run)
     else:
         best = response.best_book(grown.tree, side, cost, budget)
     return Prepared(side, grown, best)
 
 
 def _sharpened(
-    matchup: Matchup[S], grown: Grown, side: Side, cost: float, budget: int | None, run: _Run
+    matchup: Matchup[S],
+    choosing: Choosing[S],
+    grown: Grown,
+    side: Side,
+    cost: float,
+    budget: int | None,
+    run: _Run,
 ) -> tuple[Grown, BestBook]:
     """Sample on where it can change the decision, then choose (Theorem 3, adaptive)."""
     from preplay.sampling.sharpen import sharpen
 
-    assert matchup.sampling is not None
-    rollouts, epsilon = matchup.sampling
-    before = rollouts.samples
+    before = choosing.rollouts.samples
     sharper = sharpen(
         matchup.game,
         grown.tree,
         side,
         cost,
-        rollouts,
-        epsilon,
+        choosing.rollouts,
+        choosing.epsilon,
         most=None if run.playouts is None else before + run.playouts,
         trusted=matchup.guessing,
-        stop=run.stopping(PART if matchup.replay is not None else 1.0),
+        stop=run.stopping(PART if matchup.clock else 1.0),
         progress=lambda now: run.tell(f"{now.samples:,} playouts, regret at most {now.regret:.3f}"),
     )
     if run.playouts is not None:
@@ -200,13 +204,13 @@ def _replayed(matchup: Matchup[S], prepared: Prepared, run: _Run) -> Prepared:
     A book that does not pay for its memory by the mean of all these games gives way to the empty one. If
     the games were cut short it does so only if they leave no doubt.
     """
-    if matchup.replay is None:
+    if matchup.clock is None:
         return prepared
     best, tree, stop = prepared.response, prepared.tree, run.stopping(1.0)
     if stop.asked:
         return _ended(prepared, stop)
     memory = {tree.history(int(k)): moves(tree, int(k)) for k in best.nodes}
-    played = matchup.replay(
+    played = matchup.clock.replay(
         best.side, memory, stop, lambda games: run.tell(f"{games:,} fresh games of each kind")
     )
     whole = played.games >= played.wanted
@@ -277,7 +281,7 @@ def book_of(
     gain_of = dict(zip(own.tolist(), gain.tolist(), strict=True))
     reach = response.reach(tree, side)
     entries = [entry(tree, side, int(k), float(reach[k]), gain_of[int(k)]) for k in np.sort(chosen)]
-    start = getattr(matchup.game, "start_fen", "")
+    written = matchup.notation
     return Book(
         side=side,
         entries=matchup.scored(side, entries),
@@ -287,8 +291,8 @@ def book_of(
         upper=best.upper,
         error=best.error,
         unprepared=None if prepared.played is not None else best.unprepared,
-        start=start,
-        chess960=bool(getattr(matchup.game, "chess960", False)),
+        start=written.start if written else "",
+        chess960=written is not None and written.chess960,
         provenance=dict(provenance or {}),
     )
 

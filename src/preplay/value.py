@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, runtime_checkable
 
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Game, S, S_contra, Side
-from preplay.policy import Policy, check_distribution
+from preplay.policy import Ahead, Policy, ahead_of, check_distribution
 
 
 class Value(NamedTuple):
@@ -23,10 +23,23 @@ class Value(NamedTuple):
 
 
 class Evaluator(Protocol[S_contra]):
-    """Estimates v(h). Like a policy it is asked in batches and may have `prefetch(states)`."""
+    """Estimates v(h). Like a policy it is asked in batches and may be `Prefetching`."""
 
     def values(self, states: Sequence[S_contra]) -> Sequence[Value]:
         """v at each of `states` (never final ones), for player 1."""
+        ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """An evaluator that learns: growth keeps what it knows with a checkpoint."""
+
+    def kept(self) -> str:
+        """All that is known, as text."""
+        ...
+
+    def recall(self, text: str) -> None:
+        """Take up what an earlier part of the same run had `kept`."""
         ...
 
 
@@ -47,15 +60,9 @@ class FirstGuess(Generic[S]):
 
     evaluator: Evaluator[S]
 
-    @property
-    def prefetch(self) -> Callable[[Sequence[S]], None] | None:
-        """As the evaluator's own, if it has one."""
-        return getattr(self.evaluator, "prefetch", None)
-
-    @property
-    def cancel(self) -> Callable[[Sequence[S]], None] | None:
-        """As the evaluator's own, if it has one."""
-        return getattr(self.evaluator, "cancel", None)
+    def ahead(self) -> Ahead[S] | None:
+        """As the evaluator inside."""
+        return ahead_of(self.evaluator)
 
     def values(self, states: Sequence[S]) -> list[Value]:
         """The same means; nothing is certain about them."""

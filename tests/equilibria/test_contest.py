@@ -16,7 +16,10 @@ from preplay.equilibria.contest import contest, mixed_book
 from preplay.game import FINAL
 from preplay.games import tabular
 from preplay.growth import Limits, grow_contested
-from preplay.matchup import Matchup
+from preplay.matchup import Choosing, Clock, Matchup
+from preplay.sampling.adaptive import AdaptiveRollouts
+from preplay.sampling.rollouts import Playouts
+from preplay.sampling.timeshare import TimeShare
 from preplay.stopping import Stop
 from preplay.tree import check
 from preplay.value import ValueFunction
@@ -106,9 +109,14 @@ def test_what_it_means(raw: Raw, costs: tuple[float, float]) -> None:
 def test_a_first_guess_certifies_nothing(raw: Raw, costs: tuple[float, float], guess: float) -> None:
     """Growing and solving go by the guess; the bounds hold whatever the values are."""
     truth = contest(matchup_of(raw), costs, gap=1e-7).equilibrium
-    guessing = replace(
-        matchup_of(raw), value=ValueFunction(lambda _: guess), guessing=True, enumerable=False
-    )
+    known = matchup_of(raw)
+    rollouts = AdaptiveRollouts(known.game, Playouts(known.game, known.base), 0.05)
+
+    def replay(*_: Any) -> TimeShare:
+        raise AssertionError("no book is played here")
+
+    clock = Clock(Choosing(rollouts, 0.1), replay)
+    guessing = replace(known, value=ValueFunction(lambda _: guess), clock=clock, enumerable=False)
     result = contest(guessing, costs, gap=1e-7)
     found = result.equilibrium
     assert found.lower <= truth.upper + 1e-9

@@ -22,7 +22,7 @@ from preplay.games import tabular
 from preplay.games.clocked import AtTheBoard, Clocked, ClockedState, FromMemory, ShareOfTheRest
 from preplay.games.tabular import Node, TabularPolicy
 from preplay.growth import Limits, grow
-from preplay.matchup import Matchup, open_matchup
+from preplay.matchup import Choosing, Clock, Matchup, Sampling, open_matchup
 from preplay.preparation import Prepared, book_of, prepare
 from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.rollouts import PlayoutRequest, Playouts, at
@@ -49,7 +49,12 @@ class Watched(Blend):
 
 
 def clocked(
-    call: Callable[[], None] = lambda: None, *, fresh: int = 200, playouts: int = 200, seed: int = 0
+    call: Callable[[], None] = lambda: None,
+    *,
+    fresh: int = 200,
+    playouts: int = 200,
+    seed: int = 0,
+    epsilon: float = 0.02,
 ) -> Matchup[ClockedState[Node]]:
     """A clocked game whose guess promises far too much of the only book: it brings 0.125."""
     game = Clocked(tabular.parse(one_line()), (4, 4), levels=LEVELS)
@@ -67,10 +72,7 @@ def clocked(
         base=base,
         prep=(prep, prep),
         value=guess,
-        sampling=(rollouts, 0.02),
-        playouts=playouts,
-        guessing=True,
-        replay=replay,
+        clock=Clock(Choosing(rollouts, epsilon, playouts), replay),
     )
 
 
@@ -126,7 +128,8 @@ def test_adaptive_rollouts_are_taken_up_where_they_were(cut: int, tmp_path: Path
     def matchup() -> Matchup[Node]:
         values = AdaptiveRollouts(game, Playouts(game, BASE, 3), 0.1)
         prep = TabularPolicy("prep")
-        return Matchup("adaptive", game, BASE, (prep, prep), values, sampling=(values, 0.01))
+        sampling = Sampling(lambda price: values, Choosing(values, 0.01))
+        return Matchup("adaptive", game, BASE, (prep, prep), values, sampling)
 
     whole = prepare(matchup(), 1, 0.002)
     stop = Stop()
@@ -145,8 +148,7 @@ def test_adaptive_rollouts_are_taken_up_where_they_were(cut: int, tmp_path: Path
 
 
 def test_seconds_are_for_the_games_too() -> None:
-    slow = clocked(lambda: time.sleep(3e-4), fresh=10**4, playouts=10**5)
-    slow = replace(slow, sampling=(slow.sampling[0], 1e-3) if slow.sampling else None)
+    slow = clocked(lambda: time.sleep(3e-4), fresh=10**4, playouts=10**5, epsilon=1e-3)
     prepare(clocked(playouts=50, fresh=2), 1, 0.05)  # compiled loops are loaded
     began = time.monotonic()
     prepared = prepare(slow, 1, 0.05, limits=Limits(seconds=2.0))

@@ -25,6 +25,7 @@ from preplay.errors import InputError
 from preplay.game import FINAL, Distribution, Side, other
 from preplay.games.clocked import RESIGN, ClockedState, untimed
 from preplay.matchup import Matchup
+from preplay.policy import ahead_of
 from preplay.randomness import generator
 from preplay.stopping import Stop
 from preplay.tree import Tree
@@ -127,10 +128,9 @@ def _ask(
     game: Generator[_Question, Any, PlayedGame],
     question: _Question,
 ) -> None:
-    oracle: Any = matchup.value if question.kind == "value" else matchup.base[question.side - 1]
-    prefetch = getattr(oracle, "prefetch", None)
-    if prefetch is not None:
-        prefetch([question.state])
+    ahead = ahead_of(matchup.value if question.kind == "value" else matchup.base[question.side - 1])
+    if ahead is not None:
+        ahead.prefetch([question.state])
     running.append((game, question))
 
 

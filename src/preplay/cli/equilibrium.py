@@ -193,7 +193,7 @@ def print_contest(matchup: Matchup[Any], result: Contest, mixed: list[Book], lin
     )
     print(f"  played utility         {result.utility:.6g}  (memory not subtracted)")
     print(f"  gap                    {found.gap:.3g}", end="")
-    unsure = "values not known" if matchup.valuing is None else "sampling"
+    unsure = "values not known" if matchup.sampling is None else "sampling"
     parts = [
         f"{size:.2g} {what}"
         for size, what in ((found.radius_error, unsure), (found.open_error, "not looked at"))

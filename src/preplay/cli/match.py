@@ -85,7 +85,7 @@ def match(
     if not str(settings.get("kind")).startswith("chess"):
         raise InputError(f"matchup '{name}' is not chess; matches are played in chess only")
     with from_config(name, settings, workers=workers, store=store) as matchup, on_interrupt() as stop:
-        clocked = matchup.replay is not None
+        clocked = matchup.clock is not None
         mode: Adjudication = (
             "rules" if adjudication == "rules" or (clocked and not adjudication) else "model"
         )
@@ -189,10 +189,11 @@ def _pairings(
         both = [books.load(directory / f"book-{number}.json") for number in (1, 2)]
         grown = tree.load(directory / "tree.npz")
         pairings = [Pairing(both[one - 1], both[2 - one], grown) for one in who]
-    start, chess960 = (getattr(matchup.game, name) for name in ("start_fen", "chess960"))
+    board = matchup.notation
+    assert board is not None  # it is chess
     for pairing in pairings:
-        if (pairing.book.start, pairing.book.chess960) != (start, chess960):
-            here, there = start or "the usual position", pairing.book.start or "the usual position"
+        if (pairing.book.start, pairing.book.chess960) != (board.start, board.chess960):
+            here, there = board.start or "the usual position", pairing.book.start or "the usual position"
             raise InputError(f"{config}: a book from {there}; the match starts from {here}")
     return pairings
 
@@ -262,7 +263,7 @@ def as_data(
             "games": len(without),
             "score": _interval(scores.agreement(0.5, [g.score for g in without]).played),
         }
-    if matchup.replay is not None:
+    if matchup.clock is not None:
         data["time"] = _time(matchup, played) | ({"control": _time(matchup, without)} if without else {})
     return data
 

@@ -153,7 +153,7 @@ def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int
         print(f"  growth stopped by    {grown.ending}: the bound counts what was not looked at")
     elif grown.ending != "complete":
         print(f"  games stopped by     {grown.ending}: the bound and the error count what was not played")
-    if matchup.replay is not None and prepared.played is None:
+    if matchup.clock is not None and prepared.played is None:
         print("  no fresh games       the values are first guesses; only the bound and the error count")
     print(f"  looked at            {show.histories(grown.histories)}, {grown.questions:,} questions")
     if prepared.played is not None:

@@ -260,8 +260,8 @@ def mixed_book(
         upper=found.upper if side == 1 else 1.0 - found.lower,
         error=payoff(replace(tree, value=tree.radius), (0.0, 0.0), found.x),
         unprepared=float(value[0]),
-        start=getattr(matchup.game, "start_fen", ""),
-        chess960=bool(getattr(matchup.game, "chess960", False)),
+        start=matchup.notation.start if matchup.notation else "",
+        chess960=matchup.notation is not None and matchup.notation.chess960,
         provenance=dict(provenance or {}),
     )
 

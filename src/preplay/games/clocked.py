@@ -14,11 +14,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, Protocol, runtime_checkable
 
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side
-from preplay.policy import Policy
+from preplay.policy import Ahead, Policy, ahead_of
 
 RESIGN = "resign"
 """The action of giving up, in clocked games that have it."""
@@ -192,14 +192,26 @@ def geometric_levels(least: int, most: int, ratio: float) -> tuple[int, ...]:
 class Effort(Protocol[S]):
     """How a side moves at the board when it takes a given time: a policy for each amount of effort.
 
-    It sees the clocked history, so it may depend on all that was done before. It may also have
-    `prefetch` and `cancel` with the same arguments.
+    It sees the clocked history, so it may depend on all that was done before.
     """
 
     def distributions(
         self, states: Sequence[ClockedState[S]], efforts: Sequence[int]
     ) -> Sequence[Distribution]:
         """The distribution over the game's own actions at each state."""
+        ...
+
+
+@runtime_checkable
+class EffortAhead(Protocol[S]):
+    """An effort that works in the background."""
+
+    def prefetch(self, states: Sequence[ClockedState[S]], efforts: Sequence[int]) -> None:
+        """These will be asked about soon."""
+        ...
+
+    def cancel(self, states: Sequence[ClockedState[S]], efforts: Sequence[int]) -> None:
+        """These will not be asked about after all."""
         ...
 
 
@@ -211,26 +223,20 @@ class AtTheBoard(Generic[S]):
     rule: TimeRule
     effort: Effort[S]
 
-    @property
-    def prefetch(self) -> Callable[[Sequence[ClockedState[S]]], None] | None:
-        """Tells `effort` what it will be asked, if it wants to know."""
-        return self._telling("prefetch")
-
-    @property
-    def cancel(self) -> Callable[[Sequence[ClockedState[S]]], None] | None:
-        """Tells `effort` what it will not be asked after all, if it wants to know."""
-        return self._telling("cancel")
-
-    def _telling(self, method: str) -> Callable[[Sequence[ClockedState[S]]], None] | None:
-        tell = getattr(self.effort, method, None)
-        if tell is None:
+    def ahead(self) -> Ahead[ClockedState[S]] | None:
+        """`effort` hears of what it will be asked, if it works ahead."""
+        effort = self.effort
+        if not isinstance(effort, EffortAhead):
             return None
+        return Ahead(
+            lambda states: effort.prefetch(*self._thinking(states)),
+            lambda states: effort.cancel(*self._thinking(states)),
+        )
 
-        def telling(states: Sequence[ClockedState[S]]) -> None:
-            thinking = [(s, t) for s in states if (t := self.rule(self.game, s)) <= self._left(s)]
-            tell([s for s, _ in thinking], [t for _, t in thinking])
-
-        return telling
+    def _thinking(self, states: Sequence[ClockedState[S]]) -> tuple[list[ClockedState[S]], list[int]]:
+        """The states in which there is time to think, and how much of it is taken."""
+        thinking = [(s, t) for s in states if (t := self.rule(self.game, s)) <= self._left(s)]
+        return [s for s, _ in thinking], [t for _, t in thinking]
 
     def distributions(self, states: Sequence[ClockedState[S]]) -> list[Distribution]:
         """What is played, with the time it takes. Who oversteps the time need not think."""
@@ -259,21 +265,14 @@ class FromMemory(Generic[S]):
 
     policy: Policy[S]
 
-    @property
-    def prefetch(self) -> Callable[[Sequence[ClockedState[S]]], None] | None:
-        """Passed on, if the policy inside wants to know."""
-        tell = getattr(self.policy, "prefetch", None)
-        return None if tell is None else lambda states: tell([state.inner for state in states])
-
-    @property
-    def cancel(self) -> Callable[[Sequence[ClockedState[S]]], None] | None:
-        """Passed on, if the policy inside wants to know."""
-        tell = getattr(self.policy, "cancel", None)
-        return None if tell is None else lambda states: tell([state.inner for state in states])
+    def ahead(self) -> Ahead[ClockedState[S]] | None:
+        """As the policy inside."""
+        inner: Ahead[S] | None = ahead_of(self.policy)
+        return None if inner is None else inner.of(_inside)
 
     def distributions(self, states: Sequence[ClockedState[S]]) -> list[Distribution]:
         """The moves of the policy inside, which take no time."""
-        answers = self.policy.distributions([state.inner for state in states])
+        answers = self.policy.distributions(_inside(states))
         return [{timed(action, 0): p for action, p in answer.items()} for answer in answers]
 
 
@@ -302,3 +301,8 @@ class Keeping(Generic[S]):
         for time in state.spent[self.game.mover(state) - 1]:
             effort = self.share * (effort + time)
         return int(effort)
+
+
+def _inside(states: Sequence[ClockedState[S]]) -> list[S]:
+    """The states of the game inside."""
+    return [state.inner for state in states]

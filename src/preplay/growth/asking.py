@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from preplay.errors import GameError
+from preplay.game import Distribution, S
+from preplay.policy import Ahead, Policy, ahead_of
+from preplay.value import Evaluator, Value
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -14,19 +17,13 @@ A = TypeVar("A")
 class Questions(Generic[Q, A]):
     """Collects questions and asks them in one batch as soon as an answer is needed.
 
-    An oracle with `prefetch` is told of every question at once and then asked one by one: it works in
-    the background, and waiting for the first answer does not wait for the others.
+    One who works ahead is told of every question at once and then asked one by one: waiting for the
+    first answer does not wait for the others.
     """
 
-    def __init__(
-        self,
-        ask: Callable[[Sequence[Q]], Sequence[A]],
-        prefetch: Callable[[Sequence[Q]], None] | None = None,
-        cancel: Callable[[Sequence[Q]], None] | None = None,
-    ) -> None:
+    def __init__(self, ask: Callable[[Sequence[Q]], Sequence[A]], ahead: Ahead[Q] | None = None) -> None:
         self._ask = ask
-        self._prefetch = prefetch
-        self._cancel = cancel
+        self._ahead = ahead
         self._waiting: dict[int, Q] = {}
         self._answers: dict[int, A] = {}
         self.asked = 0
@@ -34,16 +31,16 @@ class Questions(Generic[Q, A]):
     def submit(self, ticket: int, question: Q) -> None:
         """Put a question under way; tickets are unique among those not taken."""
         self._waiting[ticket] = question
-        if self._prefetch is not None:
-            self._prefetch([question])
+        if self._ahead is not None:
+            self._ahead.prefetch([question])
 
     def answered(self, ticket: int) -> bool:
         """Whether `take` will not have to wait."""
         return ticket in self._answers
 
     def wait(self, ticket: int) -> None:
-        """Ask, and without `prefetch` ask all that is under way; blocks until there is an answer."""
-        tickets = [ticket] if self._prefetch is not None else list(self._waiting)
+        """Ask, and unless work goes on ahead ask all that waits; blocks until there is an answer."""
+        tickets = [ticket] if self._ahead is not None else list(self._waiting)
         questions = [self._waiting[t] for t in tickets]
         answers = self._ask(questions)
         if len(answers) != len(questions):
@@ -63,12 +60,15 @@ class Questions(Generic[Q, A]):
         """Drop a question, if it is under way: its answer no longer matters."""
         question = self._waiting.pop(ticket, None)
         self._answers.pop(ticket, None)
-        if question is not None and self._cancel is not None:
-            self._cancel([question])
+        if question is not None and self._ahead is not None:
+            self._ahead.cancel([question])
 
 
-def questions_to(oracle: Any, method: str) -> Questions[Any, Any]:
-    """Questions to one method of a policy or evaluator, with its `prefetch` and `cancel` if there."""
-    return Questions(
-        getattr(oracle, method), getattr(oracle, "prefetch", None), getattr(oracle, "cancel", None)
-    )
+def to_policy(policy: Policy[S]) -> Questions[S, Distribution]:
+    """Questions about what a policy plays."""
+    return Questions(policy.distributions, ahead_of(policy))
+
+
+def to_evaluator(value: Evaluator[S]) -> Questions[S, Value]:
+    """Questions about what histories are worth."""
+    return Questions(value.values, ahead_of(value))

@@ -14,6 +14,7 @@ from preplay.errors import StoreError
 from preplay.game import Game, S, Side
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder, save_columns
 from preplay.growth.front import FIRST, Front
+from preplay.value import Remembering
 
 
 def save(front: Front[S], path: Path) -> None:
@@ -23,9 +24,8 @@ def save(front: Front[S], path: Path) -> None:
         "asked": np.array([questions.asked for questions in front.oracles]),
         "purpose": np.array(_purpose(front)),
     }
-    kept = getattr(front.value, "kept", None)  # what an evaluator that learns must not forget
-    if kept is not None:
-        more["kept"] = np.frombuffer(kept().encode(), dtype=np.uint8)
+    if isinstance(front.value, Remembering):
+        more["kept"] = np.frombuffer(front.value.kept().encode(), dtype=np.uint8)
     save_columns(path, front.built.columns() | more)
 
 
@@ -40,9 +40,8 @@ def take_up(front: Front[S], path: Path) -> None:
         if purpose != _purpose(front):
             raise ValueError(f"it is for {purpose}, not {_purpose(front)}")
         _restore(front, columns)
-        recall = getattr(front.value, "recall", None)
-        if recall is not None and "kept" in columns:
-            recall(columns["kept"].tobytes().decode())
+        if isinstance(front.value, Remembering) and "kept" in columns:
+            front.value.recall(columns["kept"].tobytes().decode())
     except Exception as error:
         raise StoreError(
             f"{path}: not a checkpoint to go on from ({error}); remove it to start anew"

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S
-from preplay.growth.asking import Questions, questions_to
+from preplay.growth.asking import Questions, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.goals import Ending, GrowthProgress, Limits
 from preplay.policy import Policy, check_distribution
@@ -98,9 +98,9 @@ class ContestedGrowth(Generic[S]):
         self._memorizable: list[bool] = []
         self._heap: list[tuple[float, int]] = []
         self._window: deque[tuple[int, tuple[Questions[S, Any], ...]]] = deque()
-        self._ask_value: Questions[S, Any] = questions_to(self.value, "values")
-        self._ask_base = tuple(questions_to(policy, "distributions") for policy in self.base)
-        self._ask_prep = tuple(questions_to(policy, "distributions") for policy in self.prep)
+        self._ask_value: Questions[S, Any] = to_evaluator(self.value)
+        self._ask_base = tuple(to_policy(policy) for policy in self.base)
+        self._ask_prep = tuple(to_policy(policy) for policy in self.prep)
         self._start = self._told = time.monotonic()
         root = self.game.root()
         if self.game.player(root) == FINAL:

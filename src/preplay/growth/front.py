@@ -14,7 +14,7 @@ import numpy as np
 
 from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side
-from preplay.growth.asking import Questions, questions_to
+from preplay.growth.asking import Questions, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.goals import Goal, Limits
 from preplay.growth.intervals import Intervals
@@ -48,9 +48,9 @@ class Front(Generic[S]):
 
     def __post_init__(self) -> None:
         self.bounds = Intervals(self.built, self.goal.certain, self.give_up)
-        self.ask_value = questions_to(self.value, "values")
-        self.ask_prep = questions_to(self.prep, "distributions")
-        self.ask_base = questions_to(self.opponent, "distributions")
+        self.ask_value = to_evaluator(self.value)
+        self.ask_prep = to_policy(self.prep)
+        self.ask_base = to_policy(self.opponent)
         self.oracles: tuple[Questions[S, Any], ...] = (self.ask_value, self.ask_prep, self.ask_base)
 
     # --- creating histories ---------------------------------------------------------------------

@@ -5,7 +5,18 @@ tabular `.json` game and yields a `Matchup`; engines that it needs live as long 
 """
 
 from preplay.matchup.builtin import BUILTIN, Builtin
-from preplay.matchup.model import Matchup
+from preplay.matchup.model import Choosing, Clock, Engines, Matchup, Notation, Sampling
 from preplay.matchup.source import load_config, open_matchup
 
-__all__ = ["BUILTIN", "Builtin", "Matchup", "load_config", "open_matchup"]
+__all__ = [
+    "BUILTIN",
+    "Builtin",
+    "Choosing",
+    "Clock",
+    "Engines",
+    "Matchup",
+    "Notation",
+    "Sampling",
+    "load_config",
+    "open_matchup",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from preplay.chess.players.play import EnginePolicy, EngineValue, Search, scores
 from preplay.chess.rules import ChessGame, line_san
 from preplay.errors import InputError
 from preplay.game import Side, walk
-from preplay.matchup.model import Matchup
+from preplay.matchup.model import Choosing, Engines, Matchup, Notation, Sampling
 from preplay.matchup.settings import LEAST_COST, LIMITS, Settings, validate
 from preplay.policy import Policy
 from preplay.value import Evaluator
@@ -142,26 +142,29 @@ def open_chess(
         widest = max(s.multipv for s in (white, black, *studies)) + max(
             h.widest if h else 0 for h in habits
         )
-        value, sampling, valuing = _value(settings, game, base, analyst, judge, widest)
+        value, sampling = _value(settings, game, base, analyst, judge, widest)
         yield Matchup(
             name="chess",
             game=game,
             base=base,
             prep=prep,
             value=value,
-            valuing=valuing,
+            sampling=sampling,
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
             config=recorded(settings, habits)
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
             window=WINDOW,
             negligible=NEGLIGIBLE,
-            sampling=sampling,
-            counting=lambda: analyst.stats().searches,
-            telling=lambda: _telling(analyst),
-            notation=lambda history, move: line_san(game, history, move),
-            scoring=lambda side, lines: scores(
-                analyst, studies[side - 1], [walk(game, h) for h in lines]
+            notation=Notation(
+                lambda history, move: line_san(game, history, move), game.start_fen, game.chess960
+            ),
+            engines=Engines(
+                searches=lambda: analyst.stats().searches,
+                telling=lambda: _telling(analyst),
+                scores=lambda side, lines: scores(
+                    analyst, studies[side - 1], [walk(game, h) for h in lines]
+                ),
             ),
             versions={f"engine {k}": i.name for k, i in enumerate(dict.fromkeys(engines.values()), 1)},
         )
@@ -225,29 +228,25 @@ def _value(
     analyst: Analyst,
     judge: Search,
     widest: int,
-) -> tuple[Evaluator[Any], Any, Callable[[float], Evaluator[Any]] | None]:
+) -> tuple[Evaluator[Any], Sampling[Any] | None]:
     value = settings.value
     if value.model != "rollouts":
-        return EngineValue(analyst, judge, value.model), None, None
+        return EngineValue(analyst, judge, value.model), None
     from preplay.sampling.adaptive import AdaptiveRollouts
     from preplay.sampling.rollouts import Playouts, Rollouts, enough_samples, theorem3_histories
 
     sampler = Playouts(game, base, seed=value.seed)
-    samples = value.samples
-    if samples is not None:
-
-        def valuing(price: float) -> Evaluator[Any]:
-            histories = theorem3_histories(price, game.longest, widest)
-            return Rollouts(game, sampler, samples, value.delta / histories)
-
-        return valuing(settings.cost or LEAST_COST), None, valuing
-    adaptive = AdaptiveRollouts(game, sampler, value.delta)
 
     def fixed(price: float) -> Evaluator[Any]:
         size = price, game.longest, widest
-        return Rollouts(game, sampler, *enough_samples(value.epsilon, value.delta, *size))
+        if value.samples is None:
+            return Rollouts(game, sampler, *enough_samples(value.epsilon, value.delta, *size))
+        return Rollouts(game, sampler, value.samples, value.delta / theorem3_histories(*size))
 
-    return adaptive, (adaptive, value.epsilon), fixed
+    if value.samples is not None:
+        return fixed(settings.cost or LEAST_COST), Sampling(fixed)
+    adaptive = AdaptiveRollouts(game, sampler, value.delta)
+    return adaptive, Sampling(fixed, Choosing(adaptive, value.epsilon))
 
 
 def _telling(analyst: Analyst) -> str:

@@ -33,7 +33,7 @@ from preplay.matchup.chess import (
     search_of,
     study,
 )
-from preplay.matchup.model import Matchup
+from preplay.matchup.model import Choosing, Clock, Engines, Matchup, Notation
 from preplay.matchup.settings import Settings, validate
 from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.streams import Streams
@@ -41,7 +41,7 @@ from preplay.sampling.timeshare import Memory, TimeShare, time_share
 from preplay.stopping import Stop
 
 
-class Clock(Settings):
+class Timing(Settings):
     """The time of each side, and how base spends it: a share of the rest and a part of the increment."""
 
     unit: Literal["nodes", "milliseconds"] = "nodes"
@@ -54,7 +54,7 @@ class Clock(Settings):
     grid: float = Field(default=1.25, gt=1.0, le=10.0)
 
     @model_validator(mode="after")
-    def _bounds(self) -> Clock:
+    def _bounds(self) -> Timing:
         if self.most is not None and self.most < self.least:
             raise ValueError(f"clock.most = {self.most} below clock.least = {self.least}")
         return self
@@ -93,7 +93,7 @@ class ClockedMatchup(Settings):
     chess960: bool = False
     length: int = Field(default=100, ge=1, le=1000)
     resign: int | None = Field(default=400, ge=1)
-    clock: Clock = Clock()
+    clock: Timing = Timing()
     white: ClockedPlayer = ClockedPlayer()
     black: ClockedPlayer = ClockedPlayer()
     prep: Player = Player(multipv=1)
@@ -149,15 +149,14 @@ def open_chess_clock(
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
             window=WINDOW,
             negligible=NEGLIGIBLE,
-            sampling=(rollouts, value.epsilon),
-            playouts=value.playouts,
-            guessing=True,
-            replay=replay,
-            counting=lambda: analyst.stats().searches,
-            telling=lambda: f"{analyst.stats().searches:,} searches",
-            notation=game.write,
-            scoring=lambda side, lines: scores(
-                analyst, studies[side - 1], [walk(game, line).inner for line in lines]
+            clock=Clock(Choosing(rollouts, value.epsilon, value.playouts), replay),
+            notation=Notation(game.write, game.start_fen, game.chess960),
+            engines=Engines(
+                searches=lambda: analyst.stats().searches,
+                telling=lambda: f"{analyst.stats().searches:,} searches",
+                scores=lambda side, lines: scores(
+                    analyst, studies[side - 1], [walk(game, line).inner for line in lines]
+                ),
             ),
             versions={f"engine {k}": i.name for k, i in enumerate(dict.fromkeys(engines.values()), 1)},
         )
@@ -178,7 +177,7 @@ def _game(settings: ClockedMatchup) -> ClockedChess:
     )
 
 
-def _rule(clock: Clock, player: ClockedPlayer) -> ShareOfTheRest:
+def _rule(clock: Timing, player: ClockedPlayer) -> ShareOfTheRest:
     share = clock.share if player.share is None else player.share
     return ShareOfTheRest(share, clock.increment_share, clock.least, clock.most)
 

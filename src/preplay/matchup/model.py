@@ -19,6 +19,60 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Choosing(Generic[S]):
+    """Playouts that choose a book: they go on where they could change it (Theorem 3, adaptive)."""
+
+    rollouts: AdaptiveRollouts[S]
+    epsilon: float
+    """The chosen book is this near to the best one."""
+    most: int | None = None
+    """At most so many playouts; None: as many as that takes."""
+
+
+@dataclass(frozen=True)
+class Sampling(Generic[S]):
+    """v(h) comes from games that are played out."""
+
+    at: Callable[[float], Evaluator[S]]
+    """For books at a price: a fixed number of playouts a history, so that all radii hold together."""
+    choosing: Choosing[S] | None = None
+    """How a single book is chosen with fewer; None: by the values that `at` gives."""
+
+
+@dataclass(frozen=True)
+class Clock(Generic[S]):
+    """Time is part of the game. No score tells what saved time is worth: v(h) is a first guess, trusted
+    as far as playouts do not contradict it, and fresh games say what the chosen book earns."""
+
+    choosing: Choosing[S]
+    replay: Callable[[Side, Memory, Stop, Callable[[int], None] | None], TimeShare]
+    """Plays a chosen book afresh: what it earns, and how."""
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How people write a game, and in chess where it begins."""
+
+    write: Callable[[Sequence[str], str | None], str]
+    """A history, or a move after it."""
+    start: str = ""
+    """The FEN of the first position; empty where there are no boards."""
+    chess960: bool = False
+
+
+@dataclass(frozen=True)
+class Engines:
+    """The outside programs that answer."""
+
+    searches: Callable[[], int]
+    """How many searches were made so far."""
+    telling: Callable[[], str]
+    """What they have done so far, for the progress line."""
+    scores: Callable[[Side, Sequence[Sequence[str]]], list[int]]
+    """What the engine of a side's preparation says of own histories, in centipawns for the side."""
+
+
+@dataclass(frozen=True)
 class Matchup(Generic[S]):
     """Who meets whom, and what each would play at the board and after long study."""
 
@@ -30,9 +84,10 @@ class Matchup(Generic[S]):
     """What each side would play after long study."""
     value: Evaluator[S]
     """v(h) of base against base."""
-    valuing: Callable[[float], Evaluator[S]] | None = None
-    """Where `value` samples: the same by a fixed number of playouts a history, enough for books at a
-    price that all radii hold together (Theorem 3)."""
+    sampling: Sampling[S] | None = None
+    """Where `value` comes from games."""
+    clock: Clock[S] | None = None
+    """Where time is part of the game."""
     costs: tuple[float | None, float | None] = (None, None)
     """Default price of a memorized history for each side."""
     sides: tuple[str, str] = ("1", "2")
@@ -45,22 +100,10 @@ class Matchup(Generic[S]):
     """How many questions growth keeps under way."""
     negligible: float = 0.0
     """Histories rarer than this are not asked about; what they could change is in the bounds."""
-    sampling: tuple[AdaptiveRollouts[S], float] | None = None
-    """Adaptive roll-outs and their ε, where `value` samples."""
-    playouts: int | None = None
-    """At most so many playouts choose a book."""
-    guessing: bool = False
-    """Whether `value` is a first guess, to be trusted as far as playouts do not contradict it."""
-    replay: Callable[[Side, Memory, Stop, Callable[[int], None] | None], TimeShare] | None = None
-    """Plays a chosen book afresh, where time is part of the game: what it earns, and how."""
-    counting: Callable[[], int] | None = None
-    """How many engine searches were made so far."""
-    telling: Callable[[], str] | None = None
-    """What the engines have done so far, for the progress line."""
-    notation: Callable[[Sequence[str], str | None], str] | None = None
-    """Writes a history, or a move after it, as people read it."""
-    scoring: Callable[[Side, Sequence[Sequence[str]]], list[int]] | None = None
-    """What the engine of a side's preparation says of own histories, in centipawns for the side."""
+    notation: Notation | None = None
+    """How people write it; None: by the names of the actions."""
+    engines: Engines | None = None
+    """Who answers, where engines do."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Engines and libraries that made the answers."""
 
@@ -68,9 +111,25 @@ class Matchup(Generic[S]):
         """The side that a user means by a name."""
         return side_named(text, self.sides)
 
+    @property
+    def choosing(self) -> Choosing[S] | None:
+        """The playouts that choose a book, where they do."""
+        part = self.sampling if self.clock is None else self.clock
+        return None if part is None else part.choosing
+
+    @property
+    def guessing(self) -> bool:
+        """Whether `value` is a first guess only, which says nothing about how far it is wrong."""
+        return self.clock is not None
+
     def searches(self) -> int:
         """Engine searches made so far; 0 where no engines are."""
-        return 0 if self.counting is None else self.counting()
+        return 0 if self.engines is None else self.engines.searches()
+
+    @property
+    def telling(self) -> Callable[[], str] | None:
+        """What the engines have done so far, for the progress line."""
+        return None if self.engines is None else self.engines.telling
 
     def label(self, side: Side) -> str | int:
         """What a side is called in results: a number, or a colour in chess."""
@@ -88,22 +147,22 @@ class Matchup(Generic[S]):
 
     def value_at(self, price: float) -> Evaluator[S]:
         """v(h) for books at a price, which says how many histories may matter (Theorem 3)."""
-        return self.value if self.valuing is None or not price > 0.0 else self.valuing(price)
+        return self.value if self.sampling is None or not price > 0.0 else self.sampling.at(price)
 
     def scored(self, side: Side, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """The entries of a side's book with what the preparation's engine says, where there is one."""
-        if self.scoring is None:
+        if self.engines is None:
             return tuple(entries)
-        scores = self.scoring(side, [entry.history for entry in entries])
+        scores = self.engines.scores(side, [entry.history for entry in entries])
         return tuple(replace(e, score=score) for e, score in zip(entries, scores, strict=True))
 
     def write_line(self, history: Sequence[str]) -> str:
         """A history as people read it."""
-        return " ".join(history) if self.notation is None else self.notation(history, None)
+        return " ".join(history) if self.notation is None else self.notation.write(history, None)
 
     def write_move(self, history: Sequence[str], move: str) -> str:
         """A move after a history as people read it."""
-        return move if self.notation is None else self.notation(history, move)
+        return move if self.notation is None else self.notation.write(history, move)
 
 
 def side_named(text: str, sides: tuple[str, str]) -> Side:

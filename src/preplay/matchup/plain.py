@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from preplay.errors import InputError
 from preplay.game import Game
-from preplay.matchup.model import Matchup
+from preplay.matchup.model import Choosing, Matchup, Sampling
 from preplay.matchup.settings import LEAST_COST, Settings, validate
 from preplay.policy import Policy, Uniform
 from preplay.value import Evaluator, Exact
@@ -145,18 +145,17 @@ def open_openspiel(config: Mapping[str, Any]) -> Matchup[Any]:
     game = openspiel(settings.game)
     base = (_play(game, settings.base1 or settings.base), _play(game, settings.base2 or settings.base))
     prep = (_play(game, settings.prep1 or settings.prep), _play(game, settings.prep2 or settings.prep))
-    value, sampling, valuing = _value(game, base, settings)
+    value, sampling = _value(game, base, settings)
     return Matchup(
         name=settings.game,
         game=game,
         base=base,
         prep=prep,
         value=value,
-        valuing=valuing,
+        sampling=sampling,
         costs=(settings.cost, settings.cost),
         config=settings.model_dump(),
         window=256,
-        sampling=sampling,
         versions={"open_spiel": version("open_spiel")},
     )
 
@@ -184,10 +183,10 @@ def _play(game: Any, play: Play) -> Policy[Any]:
 
 def _value(
     game: Game[Any], base: tuple[Policy[Any], Policy[Any]], settings: OpenSpiel
-) -> tuple[Evaluator[Any], Any, Callable[[float], Evaluator[Any]] | None]:
+) -> tuple[Evaluator[Any], Sampling[Any] | None]:
     value = settings.value
     if value.model == "exact":
-        return Exact(game, base), None, None
+        return Exact(game, base), None
     from preplay.sampling.adaptive import AdaptiveRollouts
     from preplay.sampling.rollouts import (
         Playouts,
@@ -198,18 +197,15 @@ def _value(
     )
 
     sampler = Playouts(game, base, seed=value.seed)
-    if value.model == "rollouts":
-
-        def valuing(price: float) -> Evaluator[Any]:
-            size = price, game.longest, game.widest
-            samples = value.samples or theorem3_samples(value.epsilon, value.delta, *size)
-            return Rollouts(game, sampler, samples, value.delta / theorem3_histories(*size))
-
-        return valuing(settings.cost or LEAST_COST), None, valuing
-    adaptive = AdaptiveRollouts(game, sampler, value.delta)
 
     def fixed(price: float) -> Evaluator[Any]:
         size = price, game.longest, game.widest
-        return Rollouts(game, sampler, *enough_samples(value.epsilon, value.delta, *size))
+        if value.model == "adaptive":
+            return Rollouts(game, sampler, *enough_samples(value.epsilon, value.delta, *size))
+        samples = value.samples or theorem3_samples(value.epsilon, value.delta, *size)
+        return Rollouts(game, sampler, samples, value.delta / theorem3_histories(*size))
 
-    return adaptive, (adaptive, value.epsilon), fixed
+    if value.model == "rollouts":
+        return fixed(settings.cost or LEAST_COST), Sampling(fixed)
+    adaptive = AdaptiveRollouts(game, sampler, value.delta)
+    return adaptive, Sampling(fixed, Choosing(adaptive, value.epsilon))

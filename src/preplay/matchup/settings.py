@@ -28,8 +28,9 @@ class Settings(BaseModel):
 
 
 LIMITS = ("nodes", "depth", "milliseconds")
-LEAST_COST = 1e-6
-"""The price for which sampled values hold where none is given."""
+LEAST_COST = 1e-7
+"""The least price that is ever looked at: where none is given, sampled values hold for it, and the search
+for the price of a budget's places ends there."""
 M = TypeVar("M", bound=Settings)
 
 

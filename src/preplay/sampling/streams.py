@@ -1,7 +1,7 @@
 """Playouts that keep engines busy: every game goes on as soon as its own search is done.
 
-`Playouts` moves all games a ply at a time, which suits policies that answer batches. Policies with
-`prefetch` work in the background, and there waiting for the slowest search of every ply leaves engines
+`Playouts` moves all games a ply at a time, which suits policies that answer batches. Policies that are
+`Prefetching` work in the background, and there waiting for the slowest search of every ply leaves engines
 idle. Here many games are under way, each asks ahead, and the one that asked first is served first.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S
-from preplay.policy import Policy, check_distribution
+from preplay.policy import Ahead, Policy, ahead_of, check_distribution
 from preplay.randomness import generator
 from preplay.sampling.rollouts import Outcomes, PlayoutRequest, PlayoutStart, Sampler
 from preplay.stopping import NEVER, Stop
@@ -67,7 +67,8 @@ class Streams(Generic[S]):
     def playouts(self, request: PlayoutRequest[S]) -> list[Playout[S]]:
         """The games of a request, not yet begun."""
         start, numbers = request.start, range(request.first, request.first + request.count)
-        return [Playout(self.game, self.base, start, self.seed, number) for number in numbers]
+        ahead = ahead_of(self.base[0]), ahead_of(self.base[1])
+        return [Playout(self.game, self.base, ahead, start, self.seed, number) for number in numbers]
 
 
 def play_unless(
@@ -185,6 +186,8 @@ class Playout(Generic[S]):
 
     game: Game[S]
     base: tuple[Policy[S], Policy[S]]
+    ahead: tuple[Ahead[S] | None, Ahead[S] | None]
+    """How each of them works ahead, if it does."""
     start: PlayoutStart[S]
     seed: int
     number: int
@@ -213,16 +216,16 @@ class Playout(Generic[S]):
                 raise GameError(f"{self._where}: utility {self.utility}; expected a number in [0, 1]")
             self.over = True
             return False
-        prefetch = getattr(self.base[player - 1], "prefetch", None)
-        if prefetch is not None:
-            prefetch([self.state])
+        ahead = self.ahead[player - 1]
+        if ahead is not None:
+            ahead.prefetch([self.state])
         return True
 
     def give_up(self) -> None:
         """Nobody waits for the move that was asked for."""
-        cancel = getattr(self.base[self.game.player(self.state) - 1], "cancel", None)
-        if cancel is not None:
-            cancel([self.state])
+        ahead = self.ahead[self.game.player(self.state) - 1]
+        if ahead is not None:
+            ahead.cancel([self.state])
 
     def answer(self) -> None:
         """Make the move that was asked for."""

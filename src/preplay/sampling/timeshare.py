@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple
 
 from preplay.game import Distribution, S, Side, walk
 from preplay.games.clocked import Clocked, ClockedState, TimeRule, timed
-from preplay.policy import Policy
+from preplay.policy import Ahead, Policy, ahead_of
 from preplay.sampling.rollouts import PlayoutRequest, at
 from preplay.sampling.streams import Streams, play_alike
 from preplay.stopping import NEVER, Stop
@@ -101,19 +101,10 @@ class ByTheBook(Generic[S]):
     time: Callable[[S], int] | None = None
     """What a book move is charged; None: nothing."""
 
-    @property
-    def prefetch(self) -> Callable[[Sequence[S]], None] | None:
-        """Tells the base policy what it will be asked, if it wants to know."""
-        return self._telling("prefetch")
-
-    @property
-    def cancel(self) -> Callable[[Sequence[S]], None] | None:
-        """Tells the base policy what it will not be asked after all, if it wants to know."""
-        return self._telling("cancel")
-
-    def _telling(self, what: str) -> Callable[[Sequence[S]], None] | None:
-        tell = getattr(self.base, what, None)
-        return None if tell is None else lambda states: tell([s for s in states if not self.holds(s)])
+    def ahead(self) -> Ahead[S] | None:
+        """The base policy hears of what it will be asked."""
+        inner: Ahead[S] | None = ahead_of(self.base)
+        return inner and inner.of(lambda states: [state for state in states if not self.holds(state)])
 
     def holds(self, state: S) -> bool:
         """Whether the book has something to say."""

@@ -16,12 +16,16 @@ scoreless   bestmove without a score
 mute        never says uciok
 stillborn   exits at once
 simple      has no options at all
+orphan      leaves a child in a session of its own that holds its output, and never answers
+say         prints the rows of the file SCRIPT in place of an answer (`--script SCRIPT`)
+greet       prints the rows of the file SCRIPT in place of its name and options
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -34,7 +38,7 @@ def say(*lines: str) -> None:
     sys.stdout.flush()
 
 
-def answer(board: chess.Board, fault: str, multipv: int) -> None:
+def answer(board: chess.Board, fault: str, multipv: int, script: Path | None) -> None:
     moves = [board.uci(move) for move in board.legal_moves][: max(multipv, 1)]
     wrong = "a1a8" if "a1a8" not in moves else "a8a1"
     if fault == "slow":
@@ -45,7 +49,16 @@ def answer(board: chess.Board, fault: str, multipv: int) -> None:
                 break
         else:
             sys.exit()
-    if fault == "deaf":
+    if fault == "orphan":
+        holder = [sys.executable, "-c", "import time; time.sleep(3600)"]
+        child = subprocess.Popen(holder, start_new_session=True)
+        if script is not None:
+            script.write_text(str(child.pid))
+    if fault == "say" and script is not None:
+        sys.stdout.buffer.write(script.read_bytes())
+        sys.stdout.buffer.flush()
+        return
+    if fault in {"deaf", "orphan"}:
         time.sleep(3600)
     if fault == "crash":
         print("out of luck", file=sys.stderr)
@@ -76,6 +89,7 @@ def main() -> None:
     parser.add_argument("fault")
     parser.add_argument("--times", type=int)
     parser.add_argument("--log", type=Path)
+    parser.add_argument("--script", type=Path)
     options = parser.parse_args()
     if options.fault == "stillborn":
         print("no such library", file=sys.stderr)
@@ -85,7 +99,10 @@ def main() -> None:
         words = line.split()
         if not words:
             continue
-        if words[0] == "uci" and options.fault != "mute":
+        if words[0] == "uci" and options.fault == "greet":
+            sys.stdout.buffer.write(options.script.read_bytes())
+            sys.stdout.buffer.flush()
+        elif words[0] == "uci" and options.fault != "mute":
             say("id name Fake 1.0", "id author nobody")
             if options.fault != "simple":
                 say("option name Hash type spin default 16 min 1 max 64")
@@ -112,7 +129,7 @@ def main() -> None:
                     and len(options.log.read_text().splitlines()) > options.times
                 ):
                     fault = ""
-            answer(board, fault, multipv)
+            answer(board, fault, multipv, options.script)
         elif words[0] == "quit":
             return
 

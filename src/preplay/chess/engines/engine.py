@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
+import select
 import subprocess
 import tempfile
 import threading
@@ -20,13 +20,16 @@ from typing import IO, Self
 import chess
 
 from preplay.chess.engines.analysis import OWN_OPTIONS, Analysis, EngineSpec, SearchRequest
-from preplay.chess.engines.infolines import check_moves, read_analysis
+from preplay.chess.engines.guard import Guard, free_pipe, kill_group
+from preplay.chess.engines.infolines import check_moves, read_analysis, signed_number
 from preplay.errors import EngineError, InputError, nearest
 
 HANDSHAKE = 30.0
 """Seconds an engine has to start: networks can be large."""
 GRACE = 2.0
 """Seconds between `stop` and the end of a search that hangs."""
+_PATROL = 100
+"""Milliseconds between two looks at whether the process was ended."""
 _ENOUGH = 1 << 20
 """Bytes of output kept of a search: only its last lines count."""
 
@@ -51,7 +54,8 @@ class Option:
         if self.kind == "spin":
             low, high = self.low, self.high
             try:
-                fits = (low is None or low <= int(value)) and (high is None or int(value) <= high)
+                number = signed_number(value)
+                fits = (low is None or low <= number) and (high is None or number <= high)
             except ValueError:
                 fits = False
             if not fits:
@@ -75,6 +79,7 @@ class Engine:
         self._process: subprocess.Popen[bytes] | None = None
         self._stdin: IO[bytes]
         self._stdout: IO[bytes]
+        self._guard: Guard | None = None
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (close closes it)
         self._closed = threading.Event()
         self._deadline = float("inf")
@@ -116,6 +121,7 @@ class Engine:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise EngineError(f"engine '{self.spec}' cannot be started: {reason}") from error
         self._stdin, self._stdout = _pipe(self._process.stdin), _pipe(self._process.stdout)
+        self._guard = Guard(self._process.pid)
         if self._closed.is_set():  # killed while it was being started
             self.kill()
         threading.Thread(target=self._watch, name=f"watch {self.spec}", daemon=True).start()
@@ -181,19 +187,18 @@ class Engine:
     def kill(self) -> None:
         """End the process at once; a search in another thread then raises EngineError."""
         self._closed.set()
-        process = self._process
-        if process is None or process.returncode is not None:
-            return
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except (AttributeError, OSError):  # no groups on this system, or just dead
-            process.kill()
+        if self._process is not None:
+            kill_group(self._process)
 
     def close(self) -> None:
         """End the process and free everything; for the thread that searches."""
         self.kill()
         if self._process is not None:
+            if self._guard is not None:
+                self._guard.release()
             self._process.wait()
+            with contextlib.suppress(OSError, ValueError):  # closed twice
+                free_pipe(self._stdout.fileno())
             for pipe in (self._stdin, self._stdout):
                 with contextlib.suppress(OSError):  # unsent commands
                     pipe.close()
@@ -228,12 +233,17 @@ class Engine:
 
     def _read_until(self, word: str) -> str:
         """All output up to the end of the first line that begins with `word`."""
-        read = self._stdout.read1  # type: ignore[attr-defined]  # what has come, without waiting for more
+        descriptor = self._stdout.fileno()
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
         mark = b"\n" + word.encode()
         output = bytearray(b"\n")
         searched = 0
         while True:
-            chunk = read(8192)
+            while not poll.poll(_PATROL):
+                if self._closed.is_set():  # dead, and yet its output is not at an end
+                    raise EngineError(self._last_words())
+            chunk = os.read(descriptor, 1 << 16)
             if not chunk:
                 raise EngineError(self._last_words())
             output += chunk
@@ -321,7 +331,7 @@ def _read_option(row: str) -> Option | None:
 
     def number(key: str) -> int | None:
         with contextlib.suppress(ValueError, IndexError):
-            return int(words[words.index(key) + 1])
+            return signed_number(words[words.index(key) + 1])
         return None
 
     choices = tuple(choice.strip() for choice in rest.split(" var ")[1:])

@@ -15,6 +15,10 @@ import chess
 from preplay.chess.engines.analysis import CEILING, Analysis, Line, mate_score
 from preplay.errors import EngineError
 
+MOST_NODES = (1 << 63) - 1
+"""More nodes than that nobody has searched."""
+_DIGITS = 20
+"""No number that an engine prints in earnest is longer."""
 _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][nbrq]?")
 
 
@@ -110,10 +114,17 @@ def _nodes(rows: list[str]) -> int:
     for row in reversed(rows):
         if row.startswith("info ") and not row.startswith("info string"):
             _, found, rest = row.partition(" nodes ")
-            count = rest.split(" ", 1)[0]
-            if found and count.isdigit():
-                return int(count)
+            if found and (count := whole_number(rest.split(" ", 1)[0], MOST_NODES)) is not None:
+                return count
     return 0
+
+
+def whole_number(text: str, most: int) -> int | None:
+    """The number from 0 to `most` that an engine printed in plain digits; None for anything else."""
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
+        return None
+    number = int(text)
+    return number if number <= most else None
 
 
 def _read(row: str) -> _Info | None:
@@ -126,14 +137,14 @@ def _read(row: str) -> _Info | None:
     words = head.split()
     try:
         at = words.index("score")
-        kind, amount = words[at + 1], int(words[at + 2])
+        kind, amount = words[at + 1], signed_number(words[at + 2])
         score = mate_score(amount) if kind == "mate" else max(-CEILING, min(CEILING, amount))
-        depth = max(0, int(words[words.index("depth") + 1])) if "depth" in words else 0
-        rank = int(words[words.index("multipv") + 1]) if "multipv" in words else 1
+        depth = max(0, signed_number(words[words.index("depth") + 1])) if "depth" in words else 0
+        rank = signed_number(words[words.index("multipv") + 1]) if "multipv" in words else 1
         wdl = None
         if "wdl" in words:
             at = words.index("wdl")
-            wins, draws, losses = (int(word) for word in words[at + 1 : at + 4])
+            wins, draws, losses = (signed_number(word) for word in words[at + 1 : at + 4])
             if min(wins, draws, losses) >= 0 and wins + draws + losses == 1000:
                 wdl = (wins, draws, losses)
     except (ValueError, IndexError):
@@ -149,3 +160,11 @@ def _read(row: str) -> _Info | None:
         return None
     exact = "upperbound" not in words and "lowerbound" not in words
     return _Info(rank, exact, Line(pv[0], score, depth, wdl, " ".join(pv)))
+
+
+def signed_number(text: str) -> int:
+    """A whole number in plain digits, perhaps with a sign; raises ValueError for anything else."""
+    number = whole_number(text.removeprefix("-").removeprefix("+"), MOST_NODES)
+    if number is None:
+        raise ValueError(text)
+    return -number if text.startswith("-") else number

@@ -214,10 +214,10 @@ class EnginePool:
                 continue
             try:
                 output, seconds = engine.finish()
-            except EngineError as error:
+            except Exception as error:
                 self._stopped(worker)
                 self._drop(engine, engines)
-                self._failed(job, error)
+                self._failed(job, _told(engine.spec, error))
                 job = engine = None
                 continue
             self._stopped(worker)
@@ -254,10 +254,10 @@ class EnginePool:
             if engine is None:
                 engine = engines[spec] = self._start(spec)
             engine.begin(job.request)
-        except EngineError as error:
+        except Exception as error:
             if spec in engines:
                 self._drop(engines[spec], engines)
-            self._failed(job, error)
+            self._failed(job, _told(spec, error))
             return None
         with self._lock:
             now = self._since[worker] = time.perf_counter()
@@ -279,7 +279,7 @@ class EnginePool:
         """Hand out the answer; False if it was nonsense."""
         try:
             analysis = read_answer(output, seconds, job.board, job.want)
-        except EngineError as error:
+        except Exception as error:  # whatever an engine printed, somebody waits for an answer
             self._failed(job, EngineError(f"engine '{job.request.engine}': {error}"))
             return False
         with self._lock:
@@ -343,3 +343,10 @@ class EnginePool:
         engine.close()
         with self._lock:
             self._engines.discard(engine)
+
+
+def _told(spec: EngineSpec, error: Exception) -> EngineError:
+    """What went wrong with an engine, as an error that names it."""
+    if isinstance(error, EngineError):
+        return error
+    return EngineError(f"engine '{spec}': {type(error).__name__} {error}")

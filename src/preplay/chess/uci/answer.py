@@ -11,7 +11,7 @@ import chess
 from preplay.chess.books.lines import reach_words
 from preplay.chess.books.lookup import Lookup, centipawns
 from preplay.chess.engines.analysis import mate_in
-from preplay.chess.engines.infolines import read_analysis
+from preplay.chess.engines.infolines import MOST_NODES, read_analysis, whole_number
 from preplay.chess.uci.game import Tracker
 from preplay.errors import EngineError
 from preplay.policy import softmax
@@ -116,7 +116,8 @@ def rank(line: str) -> int:
     """Which of the best moves an info line is about, from 1."""
     words = line.split(" pv ", maxsplit=1)[0].split()
     at = words.index("multipv") + 1 if "multipv" in words else 0
-    return int(words[at]) if at and at < len(words) and words[at].isdigit() else 1
+    number = whole_number(words[at], MOST_NODES) if at and at < len(words) else None
+    return 1 if number is None else number
 
 
 def legal_among(board: chess.Board, names: Sequence[str]) -> set[chess.Move]:

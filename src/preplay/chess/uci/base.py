@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import IO, NamedTuple
 
 from preplay.chess.engines.discovery import find_command
+from preplay.chess.engines.guard import Guard, free_pipe, kill_group
 from preplay.chess.uci.options import option_default
 from preplay.errors import EngineError
 
@@ -72,6 +73,7 @@ class Base:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
+                process_group=0,
             )
         except OSError as error:
             reason = error.strerror or str(error)
@@ -79,6 +81,7 @@ class Base:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._guard = Guard(self._process.pid)
         self._reader = inbox.forward(self._stdout, self)
         self.identity = {"name": command, "author": "?"}
         self.options: dict[str, str] = {}
@@ -116,9 +119,15 @@ class Base:
         self.send("quit")
         with contextlib.suppress(OSError):
             self._stdin.close()
-        if self.exit_code(FAREWELL) is None:
-            self._process.kill()
-            self._process.wait()
+        try:
+            self._process.wait(FAREWELL)
+        except subprocess.TimeoutExpired:
+            kill_group(self._process)
+        self._guard.release()
+        self._process.wait()
+        if self._reader.is_alive():
+            with contextlib.suppress(OSError, ValueError):
+                free_pipe(self._stdout.fileno())
         self._reader.join(FAREWELL)
         if not self._reader.is_alive():
             self._stdout.close()

@@ -9,6 +9,7 @@ import chess
 
 from preplay.chess.books.lines import position_key, shared
 from preplay.chess.books.lookup import Played
+from preplay.chess.engines.infolines import MOST_NODES, whole_number
 from preplay.errors import InputError
 
 FLAGS = ("ponder", "infinite")
@@ -77,9 +78,10 @@ def parse_go(line: str) -> Go:
         k += 1
         if word in flags:
             flags[word] = True
-        elif word in LIMITS and k < len(words) and words[k].lstrip("-").isdigit():
-            limits.append((word, words[k]))
-            k += 1
+        elif word in LIMITS and k < len(words):
+            if whole_number(words[k].removeprefix("-"), MOST_NODES) is not None:
+                limits.append((word, words[k]))
+                k += 1
         elif word == "searchmoves":
             while k < len(words) and words[k] not in {*FLAGS, *LIMITS}:
                 moves.append(words[k])

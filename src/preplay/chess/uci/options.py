@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from preplay.chess.engines.infolines import whole_number
 from preplay.errors import InputError
 
 _SETOPTION = re.compile(
@@ -81,10 +82,12 @@ class Own:
                 raise InputError(f"option {self.name} is '{text}'; expected true or false")
             value = text.lower() == "true"
         elif self.type == "spin":
-            if not re.fullmatch(r"-?\d+", text) or not self.low <= int(text) <= self.high:
+            value = whole_number(text, self.high)
+            if value is None or value < self.low:
                 span = f"{self.low} to {self.high}"
-                raise InputError(f"option {self.name} is '{text}'; expected a whole number from {span}")
-            value = int(text)
+                raise InputError(
+                    f"option {self.name} is '{text[:40]}'; expected a whole number from {span}"
+                )
         elif self.field == "randomness":
             value = parse_randomness(text)
         return replace(settings, **{self.field: value})  # type: ignore[arg-type]

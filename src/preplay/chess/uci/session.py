@@ -15,6 +15,7 @@ from typing import IO
 import chess
 
 from preplay.chess.books.lookup import Lookup
+from preplay.chess.engines.infolines import whole_number
 from preplay.chess.uci.answer import Dice, book_answer, rank, roll
 from preplay.chess.uci.base import FAREWELL, Base, Inbox
 from preplay.chess.uci.game import Go, Tracker, parse_go
@@ -23,6 +24,9 @@ from preplay.errors import EngineError, InputError
 
 OpenBook = Callable[[str], Lookup]
 """Reads the book at a path."""
+
+MOST_MOVES = 500
+"""No position has more legal moves."""
 
 
 @dataclass
@@ -184,7 +188,7 @@ class Session:
     def _pass_on(self, key: str, value: str | None, line: str) -> None:
         """An option of the base engine, some of which concern us too."""
         if key == "multipv":
-            self._multipv = int(value) if value and value.isdigit() else 1
+            self._multipv = whole_number(value or "", MOST_MOVES) or 1
             return  # the base engine is told when a search begins
         if key == "uci_analysemode":
             self._analyse = (value or "").lower() == "true"

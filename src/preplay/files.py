@@ -1,23 +1,38 @@
-"""Writing files so that a kill leaves the old one or the new one, never half of one."""
+"""Reading and writing files: a kill leaves the old one or the new one, never half of one."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from preplay.errors import InputError
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary neighbour of `path` to write to; it takes the place of `path` when all went well."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    """A temporary file to write to; it takes the place of `path` when all went well.
+
+    A symbolic link stays, and what it points to is replaced. What is no plain file (a device, a pipe) is
+    written to as it is.
+    """
+    target = Path(os.path.realpath(path))
+    special = target.exists() and not target.is_file()
+    place = Path(tempfile.gettempdir()) / f"preplay-{target.name}" if special else target
+    temporary = place.with_name(f"{place.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
-        temporary.replace(path)
+        if special:
+            with temporary.open("rb") as source, target.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+        else:
+            temporary.replace(target)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
     finally:
@@ -40,10 +55,45 @@ def check_writable(path: Path) -> None:
     """Raise InputError now rather than later if nothing can be written to `path`; it is left as it is."""
     if path.is_dir():
         raise InputError(f"{path}: cannot be written (is a directory)")
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        if not os.access(target, os.W_OK):
+            raise InputError(f"{path}: cannot be written (Permission denied)")
+        return
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        probe = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        probe = target.with_name(f"{target.name}.{os.getpid()}.tmp")
         probe.touch()
         probe.unlink()
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def read_text(path: Path, expected: str) -> str:
+    """The UTF-8 text of a file, with or without a mark at its beginning; else an InputError."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; expected {expected}") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a directory; expected {expected}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected {expected}") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path}: cannot be read ({reason}); expected {expected}") from None
+
+
+def parse_json(text: str, source: object, pairs: Callable[[Any], Any] | None = None) -> Any:
+    """The data in a JSON text; every mistake is an InputError that names the source and the place."""
+    try:
+        return json.loads(text, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{source}: {where}: {error.msg}; expected JSON") from None
+    except RecursionError:
+        raise InputError(f"{source}: nested too deeply for JSON; expected fewer levels") from None
+    except InputError as error:  # of `pairs`
+        raise InputError(f"{source}: {error}") from None
+    except ValueError:
+        raise InputError(f"{source}: a number of thousands of digits; expected a shorter one") from None

@@ -179,7 +179,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     refused(tmp_path, "is a directory; expected a preplay-game/1 JSON file")
     path = tmp_path / "game.json"
     path.write_bytes(b'{"format": "\xff"}')
-    refused(path, "not UTF-8 text at byte 12; expected JSON")
+    refused(path, "not UTF-8 text at byte 12; expected a preplay-game/1 JSON file")
     path.write_text('{"format": "preplay-game/1",\n "root": {"utility": 0.5}')
     refused(path, "line 2, column 26: Expecting ',' delimiter; expected JSON")
     path.write_text("")

@@ -8,6 +8,9 @@ import os
 import sys
 from typing import NoReturn
 
+LONGEST = 2000
+"""Characters of a message."""
+
 
 def main() -> None:
     """Run `preplay`: exit 0 when done, 1 on failure with one line, 2 on wrong usage, 130 on Ctrl-C."""
@@ -33,7 +36,10 @@ def main() -> None:
 
 def _fail(message: str, code: int) -> NoReturn:
     """Say in one line what was wrong."""
-    print(f"preplay: {' '.join(message.split())}", file=sys.stderr)
+    from preplay.text import harmless
+
+    line = harmless(" ".join(message.split()))
+    print(f"preplay: {line if len(line) <= LONGEST else line[:LONGEST] + ' ...'}", file=sys.stderr)
     _quit(code)
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from preplay.errors import InputError, nearest
+from preplay.files import parse_json, read_text
 from preplay.game import CHANCE, FINAL, Distribution
 from preplay.policy import TOLERANCE
+from preplay.text import unprintable
 from preplay.value import Value
 
 FORMAT = "preplay-game/1"
@@ -109,28 +111,7 @@ class TabularValue:
 def load(path: Path | str) -> TabularGame:
     """Read a `preplay-game/1` file; every mistake in it is an InputError that names the place."""
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; expected a {FORMAT} JSON file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a directory; expected a {FORMAT} JSON file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text at byte {error.start}; expected JSON") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        data = json.loads(text, object_pairs_hook=_no_duplicates)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}: line {error.lineno}, column {error.colno}: {error.msg}; expected JSON"
-        ) from None
-    except RecursionError:
-        raise InputError(f"{path}: nested too deeply for JSON; expected fewer than 300 plies") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    except ValueError:
-        raise InputError(f"{path}: a number of thousands of digits; expected numbers in [0, 1]") from None
+    data = parse_json(read_text(path, f"a {FORMAT} JSON file"), path, _no_duplicates)
     try:
         return parse(data)
     except InputError as error:
@@ -197,6 +178,8 @@ def _fill(node: Node, raw: Any) -> None:
     kinds = ("prob",) if node.player == CHANCE else ("base", "prep")
     for name, edge in actions.items():
         place = f"{where}.actions[{json.dumps(name)}]"
+        if odd := unprintable(name):
+            raise InputError(f"{place}: the character {odd} in a name; expected text")
         _keys(edge, place, {*kinds, "to"}, {*kinds, "to"})
         node.children[name] = Node(node, name)
         node.base[name] = _unit(edge[kinds[0]], f"{place}.{kinds[0]}")

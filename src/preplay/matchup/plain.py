@@ -32,8 +32,8 @@ class Synthetic(Settings):
     """A random game from a seed."""
 
     kind: Literal["synthetic"]
-    length: int = Field(default=8, ge=1)
-    width: int = Field(default=3, ge=1)
+    length: int = Field(default=8, ge=1, le=10_000)
+    width: int = Field(default=3, ge=1, le=10_000)
     luck: float = Field(default=0.0, ge=0.0, le=1.0)
     seed: int = 0
     randomness: float = Field(default=0.2, ge=0.0)

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from preplay.errors import InputError, nearest
+from preplay.files import read_text
+from preplay.text import unprintable
 
 
 class Settings(BaseModel):
@@ -26,7 +28,18 @@ class Settings(BaseModel):
             raise ValueError("expected another kind of value than true or false")
         return value
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_monsters(cls, value: Any) -> Any:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError("expected a number of at most 64 bits")
+        if isinstance(value, str) and (odd := unprintable(value)):
+            raise ValueError(f"the character {odd}; expected text")
+        return value
 
+
+DEEPEST = 12
+"""Levels of tables and lists in a configuration."""
 LIMITS = ("nodes", "depth", "milliseconds")
 LEAST_COST = 1e-7
 """The least price that is ever looked at: where none is given, sampled values hold for it, and the search
@@ -36,14 +49,18 @@ M = TypeVar("M", bound=Settings)
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
+    text = read_text(path, "a matchup in TOML")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; expected a matchup in TOML") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error})") from None
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: {error}; expected TOML") from None
+    except RecursionError:
+        raise InputError(f"{path}: nested too deeply; expected at most {DEEPEST} levels") from None
+    except ValueError:
+        raise InputError(f"{path}: a number of thousands of digits; expected a shorter one") from None
+    if _deeper(tables, DEEPEST):
+        raise InputError(f"{path}: nested too deeply; expected at most {DEEPEST} levels")
+    return tables
 
 
 def override(config: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
@@ -52,22 +69,42 @@ def override(config: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any
     for change in changes:
         key, equals, text = change.partition("=")
         parts = key.strip().split(".")
+        shown = change if len(change) <= 80 else f"{change[:77]}..."
         if not equals or not all(parts):
-            raise InputError(f"--set {change}; expected KEY=VALUE, as in black.randomness=10")
-        try:
-            value = json.loads(text)
-        except json.JSONDecodeError:
-            value = text.strip()
+            raise InputError(f"--set {shown}; expected KEY=VALUE, as in black.randomness=10")
+        value = _plain(text, shown)
+        if len(parts) > DEEPEST or _deeper(value, DEEPEST):
+            raise InputError(f"--set {shown}: nested too deeply; expected at most {DEEPEST} levels")
         table = result
         for part in parts[:-1]:
             table = table.setdefault(part, {})
             if not isinstance(table, dict):
-                raise InputError(f"--set {change}: '{part}' is not a table")
+                raise InputError(f"--set {shown}: '{part}' is not a table")
         if parts[-1] in LIMITS:  # one limit takes the place of another
             for limit in LIMITS:
                 table.pop(limit, None)
         table[parts[-1]] = value
     return result
+
+
+def _plain(text: str, change: str) -> Any:
+    """The value of a change: JSON, or else the text itself."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text.strip()
+    except RecursionError:
+        raise InputError(
+            f"--set {change}: nested too deeply; expected at most {DEEPEST} levels"
+        ) from None
+    except ValueError:
+        raise InputError(f"--set {change}: a number of thousands of digits; expected less") from None
+
+
+def _deeper(data: Any, levels: int) -> bool:
+    """Whether tables and lists are nested in more than so many levels."""
+    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    return bool(inner) and (levels == 0 or any(_deeper(each, levels - 1) for each in inner))
 
 
 def validate(schema: type[M], config: Mapping[str, Any], where: str) -> M:
@@ -92,7 +129,8 @@ def _first_problem(schema: type[Settings], error: ValidationError) -> str:
     given = problem["input"]
     if not name or isinstance(given, dict):
         return f"{name}: {message}" if name else message
-    return f"{name} = {json.dumps(given, default=str)}; {message}"
+    shown = json.dumps(given, default=str)
+    return f"{name} = {shown if len(shown) <= 80 else shown[:77] + '...'}; {message}"
 
 
 def _known_keys(schema: type[BaseModel], place: list[str]) -> list[str]:

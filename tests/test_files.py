@@ -1,0 +1,90 @@
+"""Files: what is replaced, what is written in place, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from preplay.errors import InputError
+from preplay.files import check_writable, parse_json, read_text, replacing, write_text
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    write_text(path, "one")
+
+    def interrupted() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("half of tw")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        interrupted()
+    assert path.read_text() == "one"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    target, link = tmp_path / "elsewhere" / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    check_writable(link)
+    assert target.read_text() == "old"
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    dangling = tmp_path / "dangling"
+    dangling.symlink_to(tmp_path / "elsewhere" / "later")
+    write_text(dangling, "made")
+    assert dangling.is_symlink()
+    assert (tmp_path / "elsewhere" / "later").read_text() == "made"
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got: list[str] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()), daemon=True)
+    reader.start()
+    check_writable(pipe)
+    write_text(pipe, "through")
+    reader.join(10)
+    assert got == ["through"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_device_stays_a_device() -> None:
+    before = Path("/dev/null").stat()
+    check_writable(Path("/dev/null"))
+    write_text(Path("/dev/null"), "nothing")
+    after = Path("/dev/null").stat()
+    assert stat.S_ISCHR(after.st_mode)
+    assert (after.st_rdev, after.st_ino) == (before.st_rdev, before.st_ino)
+
+
+def test_directories_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a directory"):
+        check_writable(tmp_path)
+    with pytest.raises(InputError, match="is a directory; expected a book"):
+        read_text(tmp_path, "a book")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "line 1, column 2"),
+        ("[" * 60_000, "nested too deeply"),
+        ("9" * 5000, "thousands of digits"),
+        ('{"a": ' + "1" * 5000 + "}", "thousands of digits"),
+    ],
+)
+def test_json_that_is_none(text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        parse_json(text, "file.json")
+    assert str(caught.value).startswith("file.json: ")
+    assert "\n" not in str(caught.value)

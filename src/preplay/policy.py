@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from preplay.errors import GameError
 from preplay.game import Distribution, Game, S, S_contra
@@ -76,6 +76,60 @@ def ahead_of(oracle: object) -> Ahead[Any] | None:
 
 def _ignore(states: Sequence[Any]) -> None:
     """Work that cannot be given up is done in vain."""
+
+
+class Option(NamedTuple):
+    """An action that a book may play at an own history, for sure."""
+
+    action: str
+    opinion: float
+    """What the policy that offers it thinks of it, in its own units; more is better for the mover."""
+
+
+Menu = tuple[Option, ...]
+"""The actions that a book may choose from, the first choice first; empty: the book plays prep."""
+
+
+class Menus(Protocol[S_contra]):
+    """What a book may play instead of prep's first choice. Like a policy it is asked in batches."""
+
+    def menus(self, states: Sequence[S_contra]) -> Sequence[Menu]:
+        """The menu at each of `states`, in their order."""
+        ...
+
+
+def menu_of(options: Sequence[Option], most: int, margin: float, first: str | None = None) -> Menu:
+    """The best `most` of `options`, none more than `margin` behind the best; `first` leads, if given.
+
+    Equals keep their order. The first choice is on the menu whatever is thought of it.
+    """
+    ranked = sorted(options, key=lambda option: -option.opinion)
+    least = ranked[0].opinion - margin
+    lead = [option for option in ranked if option.action == first] or ranked[:1]
+    others = [option for option in ranked if option.action != lead[0].action and option.opinion >= least]
+    return (*lead, *others[: most - 1])
+
+
+REST: Final = "(rest)"
+"""A reserved action of opponents: all moves that their distribution does not name, together.
+
+Its share is what the opponent plays beyond the moves that were thought of (fact 12 of docs/model.md)."""
+
+
+def spread_rest(distribution: Distribution, actions: Sequence[str]) -> Distribution:
+    """The same play with `REST` as what it stands for: the actions without a share of their own, equally.
+
+    Where every action is named, the share goes to all in proportion.
+    """
+    if REST not in distribution:
+        return distribution
+    named = {action: p for action, p in distribution.items() if action != REST}
+    others = [action for action in actions if action not in named]
+    rest = distribution[REST]
+    if others:
+        return named | dict.fromkeys(others, rest / len(others))
+    total = math.fsum(named.values())
+    return {action: p / total for action, p in named.items()}
 
 
 @dataclass(frozen=True)

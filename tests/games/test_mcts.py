@@ -11,7 +11,7 @@ from nestedgame import Branch, NestedGame, State, chance, decisions
 
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, walk
-from preplay.games.mcts import MctsPolicy
+from preplay.games.mcts import MctsMenus, MctsPolicy
 from preplay.games.openspiel import OpenSpielGame, OpenSpielState, openspiel
 from preplay.games.playout import sample
 from preplay.policy import Policy, Uniform, check_distribution
@@ -189,3 +189,15 @@ def test_wrong_numbers_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         MctsPolicy(NestedGame(0.5), simulations, exploration, temperature)
+
+
+def test_a_menu_is_what_is_visited_most() -> None:
+    game = openspiel("tic_tac_toe")
+    policy = MctsPolicy(game, 200)
+    (menu,) = MctsMenus(policy, 3).menus([game.root()])
+    visits = policy.visits(game.root())
+    (played,) = policy.distributions([game.root()])
+    assert dict(played) == {menu[0].action: 1.0}
+    assert [o.opinion for o in menu] == sorted((n / 200 for n in visits.values()), reverse=True)[:3]
+    assert [visits[o.action] / 200 for o in menu] == [o.opinion for o in menu]
+    assert len(MctsMenus(policy, 9, 0.0).menus([game.root()])[0]) < 9

@@ -13,7 +13,7 @@ from nestedgame import Branch, NestedGame, State, chance, decisions, lattice
 from preplay.errors import GameError, InputError
 from preplay.game import walk
 from preplay.games.openspiel import openspiel
-from preplay.games.search import SearchPolicy
+from preplay.games.search import SearchMenus, SearchPolicy
 from preplay.policy import check_distribution
 
 Node = Branch | float
@@ -197,3 +197,21 @@ def test_wrong_numbers_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         SearchPolicy(NestedGame(0.5), depth, randomness, evaluate=evaluate, rollouts=rollouts)
+
+
+@settings(max_examples=60, deadline=None)
+@given(decisions, st.integers(1, 3), st.integers(1, 4), st.sampled_from([0.0, 0.2, 1.0]))
+def test_a_menu_is_the_best_actions_the_played_one_first(
+    start: Branch, depth: int, most: int, margin: float
+) -> None:
+    game = NestedGame(start)
+    policy = SearchPolicy(game, depth)
+    state = game.root()
+    (menu,) = SearchMenus(policy, most, margin).menus([state])
+    (played,) = policy.distributions([state])
+    values = policy.values(state)
+    mine = {a: v if game.player(state) == 1 else 1.0 - v for a, v in values.items()}
+    assert {menu[0].action: 1.0} == played
+    assert [option.opinion for option in menu] == [mine[option.action] for option in menu]
+    near = sorted((v for v in mine.values() if v >= max(mine.values()) - margin), reverse=True)
+    assert [option.opinion for option in menu] == near[:most]

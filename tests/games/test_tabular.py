@@ -103,7 +103,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "prob of a player",
         file(node(a={"prob": 1, "to": LEAF})),
-        "root.actions[\"a\"]: unknown key 'prob'; expected one of: base, prep, to",
+        "root.actions[\"a\"]: unknown key 'prob'; expected one of: base, menu, prep, to",
     ),
     (
         "base of chance",
@@ -299,3 +299,23 @@ def at(root: Raw, history: tuple[str, ...]) -> Raw:
     for action in history:
         root = root["actions"][action]["to"]
     return root
+
+
+def test_marked_actions_are_a_menu_what_prep_likes_best_first() -> None:
+    end = {"utility": 0.5}
+    shares = {"a": (0.2, True), "b": (0.5, False), "c": (0.3, True), "d": (0.0, True)}
+    actions = {n: {"base": 0.25, "prep": p, "menu": m, "to": end} for n, (p, m) in shares.items()}
+    game = tabular.parse({"format": tabular.FORMAT, "root": {"player": 2, "actions": actions}})
+    assert game.offers == (False, True)
+    (menu,) = tabular.TabularMenus().menus([game.root()])
+    assert menu == (("c", 0.3), ("a", 0.2), ("d", 0.0))
+
+
+def test_a_menu_is_true_or_false_and_not_for_chance() -> None:
+    edge = {"base": 1, "prep": 1, "menu": 1, "to": {"utility": 0.5}}
+    root = {"player": 1, "actions": {"a": edge}}
+    with pytest.raises(InputError, match=r'root.actions\["a"\].menu: 1; expected true or false'):
+        tabular.parse({"format": tabular.FORMAT, "root": root})
+    lottery = {"player": "chance", "actions": {"a": {"prob": 1, "menu": True, "to": {"utility": 0.5}}}}
+    with pytest.raises(InputError, match="unknown key 'menu'"):
+        tabular.parse({"format": tabular.FORMAT, "root": lottery})

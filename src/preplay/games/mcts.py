@@ -11,7 +11,7 @@ from typing import Generic
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S
 from preplay.games.playout import playouts, sample
-from preplay.policy import softmax
+from preplay.policy import Menu, Option, menu_of, softmax
 from preplay.randomness import seed_of
 
 STREAM = 2
@@ -78,6 +78,27 @@ class MctsPolicy(Generic[S]):
             return value
 
         return checked
+
+
+@dataclass(frozen=True)
+class MctsMenus(Generic[S]):
+    """Offers the actions that a tree search visits most; the opinion is the share of visits."""
+
+    policy: MctsPolicy[S]
+    most: int
+    margin: float = 1.0
+
+    def menus(self, states: Sequence[S]) -> list[Menu]:
+        """The most visited actions at each state within `margin` of the first; the earliest of equals."""
+        return [self._menu(state) for state in states]
+
+    def _menu(self, state: S) -> Menu:
+        actions = self.policy.game.actions(state)
+        if len(actions) == 1:
+            return (Option(actions[0], 1.0),)
+        visits = {a: n for a, n in self.policy.visits(state).items() if n > 0}
+        options = [Option(a, n / self.policy.simulations) for a, n in visits.items()]
+        return menu_of(options, self.most, self.margin)
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from typing import Generic
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S
 from preplay.games.playout import playouts
-from preplay.policy import softmax
+from preplay.policy import Menu, Option, menu_of, softmax
 from preplay.randomness import seed_of
 
 STREAM = 1
@@ -86,6 +86,25 @@ class SearchPolicy(Generic[S]):
             return sum(play(state, rng) for _ in range(count)) / count
 
         return mean
+
+
+@dataclass(frozen=True)
+class SearchMenus(Generic[S]):
+    """Offers the actions that a search thinks best, in its values from 0 to 1."""
+
+    policy: SearchPolicy[S]
+    most: int
+    margin: float = 1.0
+
+    def menus(self, states: Sequence[S]) -> list[Menu]:
+        """The best `most` actions at each state within `margin` of the best; the earliest of equals."""
+        return [self._menu(state) for state in states]
+
+    def _menu(self, state: S) -> Menu:
+        first = self.policy.game.player(state) == ONE
+        values = self.policy.values(state)
+        options = [Option(a, v if first else 1.0 - v) for a, v in values.items()]
+        return menu_of(options, self.most, self.margin)
 
 
 @dataclass(frozen=True)

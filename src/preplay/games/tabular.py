@@ -11,7 +11,7 @@ from typing import Any, Literal
 from preplay.errors import InputError, nearest
 from preplay.files import parse_json, read_text
 from preplay.game import CHANCE, FINAL, Distribution
-from preplay.policy import TOLERANCE
+from preplay.policy import REST, TOLERANCE, Menu, Option
 from preplay.text import unprintable
 from preplay.value import Value
 
@@ -29,6 +29,7 @@ class Node:
     estimate: float | None = None
     base: dict[str, float] = field(default_factory=dict)
     prep: dict[str, float] = field(default_factory=dict)
+    menu: list[str] = field(default_factory=list)
     children: dict[str, Node] = field(default_factory=dict)
     value: float = 0.0
 
@@ -56,6 +57,8 @@ class TabularGame:
     longest: int
     widest: int
     histories: int
+    offers: tuple[bool, bool] = (False, False)
+    """Whether each side has a menu somewhere."""
 
     def root(self) -> Node:
         """The empty history."""
@@ -97,6 +100,20 @@ class TabularPolicy:
         if self.kind == "base":
             return [state.base for state in states]
         return [state.prep for state in states]
+
+
+@dataclass(frozen=True)
+class TabularMenus:
+    """The actions that the file marks as a menu, what prep likes best first."""
+
+    def menus(self, states: Sequence[Node]) -> list[Menu]:
+        """The marked actions by falling prep probability, equals in the order of the file."""
+        return [_menu(state) for state in states]
+
+
+def _menu(node: Node) -> Menu:
+    options = [Option(action, node.prep[action]) for action in node.menu]
+    return tuple(sorted(options, key=lambda option: -option.opinion))
 
 
 @dataclass(frozen=True)
@@ -148,7 +165,8 @@ def parse(data: Any) -> TabularGame:
         else:
             mean = sum(p * node.children[a].value for a, p in node.base.items())
             node.value = min(1.0, max(0.0, mean))  # rounding may leave the interval
-    return TabularGame(root, longest, widest, len(order))
+    choosing = {node.player for node in order if node.menu}
+    return TabularGame(root, longest, widest, len(order), (1 in choosing, 2 in choosing))
 
 
 def _fill(node: Node, raw: Any) -> None:
@@ -176,12 +194,19 @@ def _fill(node: Node, raw: Any) -> None:
             f"{where}.actions: {_short(actions)}; expected an object with at least one action"
         )
     kinds = ("prob",) if node.player == CHANCE else ("base", "prep")
+    offers = () if node.player == CHANCE else ("menu",)
     for name, edge in actions.items():
         place = f"{where}.actions[{json.dumps(name)}]"
         if odd := unprintable(name):
             raise InputError(f"{place}: the character {odd} in a name; expected text")
-        _keys(edge, place, {*kinds, "to"}, {*kinds, "to"})
+        if name == REST:
+            raise InputError(f"{place}: '{REST}' stands for the moves not named; expected another name")
+        _keys(edge, place, {*kinds, "to"}, {*kinds, "to", *offers})
         node.children[name] = Node(node, name)
+        if not isinstance(offered := edge.get("menu", False), bool):
+            raise InputError(f"{place}.menu: {_short(offered)}; expected true or false")
+        if offered:
+            node.menu.append(name)
         node.base[name] = _unit(edge[kinds[0]], f"{place}.{kinds[0]}")
         node.prep[name] = _unit(edge[kinds[-1]], f"{place}.{kinds[-1]}")
     for kind, table in zip(kinds, (node.base, node.prep), strict=False):

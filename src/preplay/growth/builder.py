@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from preplay.files import replacing
+from preplay.policy import REST
 from preplay.tree import Tree
 
 UNASKED = 0
@@ -77,6 +78,10 @@ class Builder:
         self.stage.extend([UNASKED] * n)
         self.first[parent], self.count[parent] = first, n
         return range(first, first + n)
+
+    def is_rest(self, k: int) -> bool:
+        """Whether `k` stands for the moves that the opponent's distribution does not name."""
+        return self.action[k] >= 0 and self.action[k] == self.names.get(REST)
 
     def history(self, k: int) -> tuple[str, ...]:
         """The action names from the root to `k`."""

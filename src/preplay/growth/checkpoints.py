@@ -119,5 +119,7 @@ class _Paths(Generic[S]):
             k = self._built.parent[k]
         state = self._known[k]
         for j in reversed(path):
-            state = self._known[j] = self._game.next(state, self._names[self._built.action[j]])
+            if not self._built.is_rest(j):
+                state = self._game.next(state, self._names[self._built.action[j]])
+            self._known[j] = state
         return state

@@ -18,7 +18,7 @@ from preplay.growth.asking import Questions, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.goals import Goal, Limits
 from preplay.growth.intervals import Intervals
-from preplay.policy import Policy, check_distribution
+from preplay.policy import REST, Policy, check_distribution
 from preplay.stopping import Stop
 from preplay.tree import Tree
 from preplay.value import Evaluator, Value
@@ -81,10 +81,15 @@ class Front(Generic[S]):
         state = self.states.pop(k)
         mover, reach = self.built.player[k], self.reach[k]
         own = mover == self.side
+        if REST in distribution and (own or mover == CHANCE):
+            raise GameError(f"{self.where(k)}: a share for '{REST}'; expected it of the opponent alone")
         actions = [action for action, p in distribution.items() if p > 0.0]
         shares = [p for p in distribution.values() if p > 0.0]
         states = self.after(k, state, actions)
-        players = [self.game.player(child) for child in states]
+        players = [
+            mover if action == REST else self.game.player(child)
+            for action, child in zip(actions, states, strict=True)
+        ]
         unknown = [math.nan] * len(shares)
         base = unknown if own else shares
         prep = shares if own or mover == CHANCE else unknown
@@ -121,25 +126,32 @@ class Front(Generic[S]):
         self.bounds.add(up, low)
 
     def after(self, k: int, state: S, actions: Sequence[str]) -> list[S]:
-        """The states after each action from `state`, which is that of `k`."""
+        """The states after each action from `state`, which is that of `k`.
+
+        The rest of the opponent's moves has the state in which they are made: it is valued there, as if
+        the opponent played their best move (fact 12).
+        """
         try:
-            return [self.game.next(state, action) for action in actions]
+            return [state if action == REST else self.game.next(state, action) for action in actions]
         except Exception as error:
             known = self.game.actions(state)
             for action in actions:
-                if action not in known:
+                if action not in known and action != REST:
                     raise GameError(
                         f"{self.where(k)}: action '{action}'; expected one of {', '.join(known)}"
                     ) from error
             raise
 
     def valued(self, k: int, value: Value) -> None:
-        """An own history got its value: a leaf if expanding cannot pay, else a candidate."""
+        """An own history got its value: a leaf if expanding cannot pay, else a candidate.
+
+        The rest of the opponent's moves is a leaf whatever it is worth: it ends the book.
+        """
         self.built.value[k], self.built.radius[k] = self.checked_value(k, value)
         low, high = self.mine(k)
         reach = self.reach[k]
         potential = self.goal.potential(reach, low)
-        if potential > 0.0:
+        if potential > 0.0 and self.built.player[k] == self.side:
             self.built.stage[k] = VALUED
             heapq.heappush(self.heap, (-potential, k))
             hope = reach - self.goal.cost
@@ -194,7 +206,7 @@ class Front(Generic[S]):
     def questions(self, k: int) -> Questions[S, Any]:
         """Whom to ask about `k` next."""
         if self.built.player[k] != self.side:
-            return self.ask_base
+            return self.ask_value if self.built.is_rest(k) else self.ask_base
         return self.ask_value if self.built.stage[k] == UNASKED else self.ask_prep
 
     def step(self, stop: Stop) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -16,12 +17,12 @@ from preplay.chess.engines.discovery import find_command
 from preplay.chess.engines.pool import EnginePool
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.habits import Habits, read_habits
-from preplay.chess.players.play import EnginePolicy, EngineValue, Search, scores
+from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, Search, scores
 from preplay.chess.rules import ChessGame, line_san
 from preplay.errors import InputError
 from preplay.game import Side, walk
 from preplay.matchup.model import Choosing, Engines, Matchup, Notation, Sampling
-from preplay.matchup.settings import LEAST_COST, LIMITS, Settings, validate
+from preplay.matchup.settings import LEAST_COST, LIMITS, Offering, Settings, validate, without_idle_menus
 from preplay.policy import Policy
 from preplay.value import Evaluator
 
@@ -46,9 +47,21 @@ class Searching(Settings):
 
 
 class Player(Searching):
-    """A preparation: a search and how randomly it plays."""
+    """A search and how randomly it plays."""
 
     randomness: float = Field(default=0.0, ge=0.0)
+
+
+class Preparation(Player, Offering):
+    """What a side would play after long study, and the moves among which its book may choose."""
+
+    margin: float = Field(default=40.0, ge=0.0)
+    deviations: int = Field(default=1, ge=0)
+
+    @property
+    def scored(self) -> int:
+        """How many moves a search must score, so that it tells the menu too."""
+        return max(self.multipv, self.choose) if self.offering else self.multipv
 
 
 class Games(Settings):
@@ -94,9 +107,9 @@ class Chess(Settings):
     length: int = Field(default=100, ge=1, le=1000)
     white: AtBoard = AtBoard()
     black: AtBoard = AtBoard()
-    prep: Player = Player()
-    white_prep: Player | None = None
-    black_prep: Player | None = None
+    prep: Preparation = Preparation()
+    white_prep: Preparation | None = None
+    black_prep: Preparation | None = None
     value: ChessValue = ChessValue()
     cost: float | None = Field(default=None, gt=0.0)
     white_cost: float | None = Field(default=None, gt=0.0)
@@ -126,7 +139,7 @@ def open_chess(
     white, black = search_of(settings.white, BASE_NODES), search_of(settings.black, BASE_NODES)
     habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
-    studies = search_of(preps[0], PREP_NODES), search_of(preps[1], PREP_NODES)
+    studies = studied(preps[0]), studied(preps[1])
     judge = _value_search(settings.value, settings.prep)
     with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
         analyst = Analyst(pool, kept)
@@ -149,6 +162,8 @@ def open_chess(
             base=base,
             prep=prep,
             value=value,
+            menus=(menus_of(analyst, preps[0]), menus_of(analyst, preps[1])),
+            deviations=(preps[0].deviations, preps[1].deviations),
             sampling=sampling,
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
@@ -187,6 +202,7 @@ def habits_of(given: Games | None, side: Side) -> Habits | None:
 def recorded(settings: Settings, habits: tuple[Habits | None, Habits | None]) -> dict[str, Any]:
     """The settings that determine a result, with the digests of the games they name."""
     config = settings.model_dump(exclude={"cost", "white_cost", "black_cost"})
+    config = without_idle_menus(config, settings)
     for side, known in zip(("white", "black"), habits, strict=True):
         if known is not None:
             config[side]["games"]["digest"] = known.digest
@@ -199,7 +215,20 @@ def search_of(player: Searching, nodes: int) -> Search:
     return Search(EngineSpec.of(find_command(player.engine), player.options), limit, player.multipv)
 
 
-def study(prep: Player, own: Player | None) -> Player:
+def studied(prep: Preparation) -> Search:
+    """The search of a preparation; it scores as many moves as the menu may hold."""
+    return replace(search_of(prep, PREP_NODES), multipv=prep.scored)
+
+
+def menus_of(analyst: Analyst, prep: Preparation) -> EngineMenus | None:
+    """The moves among which a side's book may choose, if it may."""
+    return EngineMenus(analyst, studied(prep), prep.choose, prep.margin) if prep.offering else None
+
+
+P = TypeVar("P", bound=Player)
+
+
+def study(prep: P, own: P | None) -> P:
     """A side's preparation: what its own table leaves out is as in the common one."""
     if own is None:
         return prep
@@ -209,12 +238,12 @@ def study(prep: Player, own: Player | None) -> Player:
     return prep.model_copy(update=given)
 
 
-def _value_search(value: ChessValue, prep: Player) -> Search:
+def _value_search(value: ChessValue, prep: Preparation) -> Search:
     """The value's search: what it leaves out is as in the preparation."""
     own = {k: getattr(value, k) for k in ("engine", "options", "multipv") if getattr(value, k)}
     source = value if _limited(value) else prep
     own |= {k: getattr(source, k) for k in LIMITS}
-    return search_of(prep.model_copy(update=own), PREP_NODES)
+    return search_of(prep.model_copy(update={"multipv": prep.scored} | own), PREP_NODES)
 
 
 def _limited(player: Searching) -> bool:

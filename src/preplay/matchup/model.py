@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from preplay.errors import InputError
 from preplay.game import Game, S, Side
-from preplay.policy import Policy
+from preplay.policy import Menus, Policy
 from preplay.value import Evaluator
 
 if TYPE_CHECKING:
@@ -84,6 +84,10 @@ class Matchup(Generic[S]):
     """What each side would play after long study."""
     value: Evaluator[S]
     """v(h) of base against base."""
+    menus: tuple[Menus[S] | None, Menus[S] | None] = (None, None)
+    """What each side's book may play instead of prep's first choice; None: prep, always."""
+    deviations: tuple[int | None, int | None] = (None, None)
+    """How many moves of a line may then be others than the first choice; None: any number."""
     sampling: Sampling[S] | None = None
     """Where `value` comes from games."""
     clock: Clock[S] | None = None

@@ -13,8 +13,8 @@ from pydantic import Field, model_validator
 from preplay.errors import InputError
 from preplay.game import Game
 from preplay.matchup.model import Choosing, Matchup, Sampling
-from preplay.matchup.settings import LEAST_COST, Settings, validate
-from preplay.policy import Policy, Uniform
+from preplay.matchup.settings import LEAST_COST, Offering, Settings, validate, without_idle_menus
+from preplay.policy import Menus, Policy, Uniform
 from preplay.value import Evaluator, Exact
 
 Cost = Field(default=None, gt=0.0)
@@ -54,6 +54,18 @@ class Play(Settings):
     seed: int = 0
 
 
+class Studied(Play, Offering):
+    """A preparation: it may offer the best few actions of its search, for a book to choose from."""
+
+    margin: float = Field(default=1.0, ge=0.0)
+
+    @model_validator(mode="after")
+    def _only_a_search_offers(self) -> Studied:
+        if self.choose > 1 and self.policy == "uniform":
+            raise ValueError("choose needs policy 'search' or 'mcts'; a uniform one likes all alike")
+        return self
+
+
 class PlainValue(Settings):
     """How v(h) is found: by enumeration, or by roll-outs with an error radius."""
 
@@ -72,9 +84,9 @@ class OpenSpiel(Settings):
     base: Play = Play()
     base1: Play | None = None
     base2: Play | None = None
-    prep: Play = Play(policy="search")
-    prep1: Play | None = None
-    prep2: Play | None = None
+    prep: Studied = Studied(policy="search")
+    prep1: Studied | None = None
+    prep2: Studied | None = None
     value: PlainValue = PlainValue()
     cost: float | None = Cost
 
@@ -99,6 +111,10 @@ def open_tabular(config: Mapping[str, Any]) -> Matchup[Any]:
         base=(base, base),
         prep=(prep, prep),
         value=tabular.TabularValue(),
+        menus=(
+            tabular.TabularMenus() if game.offers[0] else None,
+            tabular.TabularMenus() if game.offers[1] else None,
+        ),
         costs=(settings.cost, settings.cost),
         config={"kind": "tabular", "sha256": digest},
         enumerable=True,
@@ -144,7 +160,8 @@ def open_openspiel(config: Mapping[str, Any]) -> Matchup[Any]:
     settings = validate(OpenSpiel, config, "openspiel matchup")
     game = openspiel(settings.game)
     base = (_play(game, settings.base1 or settings.base), _play(game, settings.base2 or settings.base))
-    prep = (_play(game, settings.prep1 or settings.prep), _play(game, settings.prep2 or settings.prep))
+    studies = settings.prep1 or settings.prep, settings.prep2 or settings.prep
+    prep = _play(game, studies[0]), _play(game, studies[1])
     value, sampling = _value(game, base, settings)
     return Matchup(
         name=settings.game,
@@ -152,9 +169,11 @@ def open_openspiel(config: Mapping[str, Any]) -> Matchup[Any]:
         base=base,
         prep=prep,
         value=value,
+        menus=(_menus(prep[0], studies[0]), _menus(prep[1], studies[1])),
+        deviations=(studies[0].deviations, studies[1].deviations),
         sampling=sampling,
         costs=(settings.cost, settings.cost),
-        config=settings.model_dump(),
+        config=without_idle_menus(settings.model_dump(), settings),
         window=256,
         versions={"open_spiel": version("open_spiel")},
     )
@@ -179,6 +198,19 @@ def _play(game: Any, play: Play) -> Policy[Any]:
     return MctsPolicy(
         game, play.simulations, play.exploration, temperature=play.randomness, seed=play.seed
     )
+
+
+def _menus(policy: Policy[Any], study: Studied) -> Menus[Any] | None:
+    """The best actions of the search that prep makes, if a book may choose among them."""
+    from preplay.games.mcts import MctsMenus, MctsPolicy
+    from preplay.games.search import SearchMenus, SearchPolicy
+
+    if not study.offering:
+        return None
+    if isinstance(policy, SearchPolicy):
+        return SearchMenus(policy, study.choose, study.margin)
+    assert isinstance(policy, MctsPolicy)
+    return MctsMenus(policy, study.choose, study.margin)
 
 
 def _value(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from preplay.errors import InputError, nearest
 from preplay.files import read_text
@@ -40,6 +40,34 @@ class Settings(BaseModel):
 
 DEEPEST = 12
 """Levels of tables and lists in a configuration."""
+
+
+class Offering(Settings):
+    """A preparation that may offer moves besides its first choice, for a book to choose from."""
+
+    choose: int = Field(default=1, ge=1, le=218)
+    """At most so many moves a position, the first choice among them."""
+    margin: float = Field(ge=0.0)
+    """How far behind the best a move may be, in the units of the search."""
+    deviations: int | None = Field(default=None, ge=0)
+    """How many moves of a line may be others than the first choice; None: any number."""
+
+    @property
+    def offering(self) -> bool:
+        """Whether a book may play anything but the first choice."""
+        return self.choose > 1 and self.deviations != 0
+
+
+def without_idle_menus(config: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """The configuration without the keys of `Offering` where no book chooses: nothing hangs on them."""
+    for name in type(settings).model_fields:
+        table = getattr(settings, name)
+        if isinstance(table, Offering) and not table.offering:
+            for key in Offering.model_fields:
+                del config[name][key]
+    return config
+
+
 LIMITS = ("nodes", "depth", "milliseconds")
 LEAST_COST = 1e-7
 """The least price that is ever looked at: where none is given, sampled values hold for it, and the search

@@ -10,6 +10,7 @@ from typing import Any
 import chess
 
 from preplay.games.clocked import RESIGN, untimed
+from preplay.policy import REST
 from preplay.report import words
 from preplay.report.cut import Continuation
 from preplay.tree import Tree
@@ -25,6 +26,10 @@ class Written:
     """[n] SAN, with the time where only that tells two moves apart."""
     beyond: dict[int, Continuation]
     """What lies beyond leaves, in SAN."""
+
+
+SAID = {RESIGN: "resigns", REST: "any other move"}
+"""Actions of chess that are no moves."""
 
 
 def standard(
@@ -44,8 +49,8 @@ def standard(
             if leaving:
                 board.pop()
                 continue
-            if moves[k] == RESIGN:
-                labels[k] = "resigns"
+            if moves[k] in SAID:
+                labels[k] = SAID[moves[k]]
             elif k:
                 labels[k] = board.san_and_push(board.parse_uci(moves[k])) + labels[k]
                 stack.append((k, True))
@@ -98,4 +103,4 @@ def _written(board: chess.Board, line: Continuation) -> Continuation:
 
 def _reply(board: chess.Board, name: str) -> str:
     move = untimed(name)[0]
-    return "resigns" if move == RESIGN else board.san(board.parse_uci(move))
+    return SAID.get(move) or board.san(board.parse_uci(move))

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit, Line, SearchRequest, mate_score
-from preplay.chess.players.play import EnginePolicy, EngineValue, Search, move_distribution, utility_of
+from preplay.chess.players.play import (
+    EngineMenus,
+    EnginePolicy,
+    EngineValue,
+    Search,
+    move_distribution,
+    move_menu,
+    utility_of,
+)
 from preplay.chess.rules import ChessGame
 from preplay.errors import EngineError
 
@@ -76,3 +84,17 @@ def test_values_are_whites_and_searches_are_shared() -> None:
     assert [v.mean for v in value.values([white, black])] == pytest.approx([0.625, 0.375])
     policy.distributions([white])
     assert analyst.asked[0] == analyst.asked[2]  # one search serves value and policy
+    (menu,) = EngineMenus(analyst, search, 2, 40.0).menus([white])  # type: ignore[arg-type]
+    assert analyst.asked[3] == analyst.asked[0]  # and the menu
+    assert menu == (("e2e4", 100.0),)
+
+
+def test_a_menu_is_the_engines_move_and_what_is_near() -> None:
+    found = analysis(30, 10, -20)
+    assert move_menu(found, 3, 40.0) == (("e2e4", 30.0), ("d2d4", 10.0))
+    assert move_menu(found, 3, 50.0) == (("e2e4", 30.0), ("d2d4", 10.0), ("c2c4", -20.0))
+    assert move_menu(found, 1, 50.0) == (("e2e4", 30.0),)
+    late = replace(found, best="d2d4")  # the last, unfinished iteration changed its mind
+    assert move_menu(late, 2, 40.0) == (("d2d4", 10.0), ("e2e4", 30.0))
+    stray = replace(found, best="g1f3")
+    assert move_menu(stray, 2, 10.0) == (("g1f3", 30.0), ("e2e4", 30.0))

@@ -16,7 +16,7 @@ from preplay.chess.players.habits import Habits
 from preplay.chess.rules import ChessState
 from preplay.errors import EngineError, InputError
 from preplay.game import Distribution
-from preplay.policy import softmax
+from preplay.policy import Menu, Option, menu_of, softmax
 from preplay.value import Value
 
 Model = Literal["threshold", "linear", "wdl", "logistic"]
@@ -70,6 +70,38 @@ def move_distribution(analysis: Analysis, randomness: float) -> Distribution:
         return {analysis.best: 1.0}
     shares = softmax([float(line.score) for line in analysis.lines], randomness)
     return {line.move: p for line, p in zip(analysis.lines, shares, strict=True) if p > 0.0}
+
+
+@dataclass(frozen=True)
+class EngineMenus:
+    """Offers the engine's move and the others within a margin: one search tells move, menu and value."""
+
+    analyst: Analyst
+    search: Search
+    most: int
+    margin: float
+    """In centipawns."""
+
+    def prefetch(self, states: Sequence[ChessState]) -> None:
+        """Let the searches begin."""
+        self.analyst.prefetch([self.search.request(state) for state in states])
+
+    def cancel(self, states: Sequence[ChessState]) -> None:
+        """Drop searches that have not begun."""
+        self.analyst.cancel([self.search.request(state) for state in states])
+
+    def menus(self, states: Sequence[ChessState]) -> list[Menu]:
+        """At most `most` moves at each position, the engine's own first, with their centipawns."""
+        analyses = self.analyst.analyse([self.search.request(state) for state in states])
+        return [move_menu(analysis, self.most, self.margin) for analysis in analyses]
+
+
+def move_menu(analysis: Analysis, most: int, margin: float) -> Menu:
+    """The move that the engine would play, then the others within `margin` centipawns of its best."""
+    options = [Option(line.move, float(line.score)) for line in analysis.lines]
+    if analysis.best not in {option.action for option in options}:  # a late change of its mind
+        options.insert(0, Option(analysis.best, options[0].opinion))
+    return menu_of(options, most, margin, first=analysis.best)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: 
     """
     check_theorem1(advantage, epsilon)
     pi = response.reach(tree, side)
+    if np.isnan(pi).any():
+        raise InputError(f"Theorem 1 for side {side} on a tree that was grown for the other")
     value = tree.value if side == 1 else 1.0 - tree.value
     # A game that ends counts as ending on the side's turn, as in the paper.
     stops = tree.leaves & ((tree.player == side) | (tree.player == FINAL))
@@ -95,6 +97,7 @@ class Lemma1Count:
 def lemma1(tree: Tree, side: Side, p: float, longest: int) -> Lemma1Count:
     """Lemma 1 on a tree grown with the goal `Lemma1Count(p)`."""
     response.check_cost(p)
+    tree.check_price(side, p)
     count = int(np.sum(response.reach(tree, side) >= p))
     return Lemma1Count(p=p, count=count, bound=(longest + 1) / p)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, Protocol, TypeVar
 
+from preplay.errors import GameError, InputError
+
 S = TypeVar("S")
 """The type of a game's states."""
 S_contra = TypeVar("S_contra", contravariant=True)
@@ -67,6 +69,20 @@ class Game(Protocol[S]):
     def utility(self, state: S) -> float:
         """Player 1's utility in [0, 1] at a final history; player 2 gets the rest."""
         ...
+
+
+def check_side(side: int) -> None:
+    """Raise InputError unless `side` is one of the two players."""
+    if isinstance(side, bool) or side not in (ONE, TWO):
+        raise InputError(f"side {side!r}; expected 1 or 2")
+
+
+def check_length(length: int, longest: int) -> None:
+    """Raise GameError if a history has more actions than the game says that any can have."""
+    if length > longest:
+        raise GameError(
+            f"a history of {length:,} actions; expected at most {longest:,}, the game's `longest`"
+        )
 
 
 def other(side: Side) -> Side:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from preplay.errors import GameError
+from preplay.errors import GameError, InputError
 from preplay.game import Distribution, Game, S, S_contra
 
 T = TypeVar("T")
@@ -132,6 +132,25 @@ def spread_rest(distribution: Distribution, actions: Sequence[str]) -> Distribut
     return {action: p / total for action, p in named.items()}
 
 
+def check_policy(policy: object, what: str) -> None:
+    """Raise InputError unless somebody can be asked for distributions."""
+    if not callable(getattr(policy, "distributions", None)):
+        plain = "; wrap a plain function in PolicyFunction" if callable(policy) else ""
+        raise InputError(
+            f"{what} is a {type(policy).__name__}; expected a policy with `distributions`{plain}"
+        )
+
+
+def check_pair(policies: object, what: str) -> None:
+    """Raise InputError unless there is a policy for each side."""
+    if not isinstance(policies, Sequence) or len(policies) != 2:
+        raise InputError(
+            f"{what} is a {type(policies).__name__}; expected a pair of policies, one for each side"
+        )
+    for side, policy in enumerate(policies, 1):
+        check_policy(policy, f"{what} of side {side}")
+
+
 @dataclass(frozen=True)
 class Uniform(Generic[S]):
     """Every action with the same probability."""
@@ -178,6 +197,8 @@ def check_distribution(distribution: Distribution, where: str) -> None:
         raise GameError(f"{where}: no actions; expected a distribution over at least one action")
     total = 0.0
     for action, p in distribution.items():
+        if not isinstance(action, str):
+            raise GameError(f"{where}: action {action!r}; expected a name, as text")
         if not 0.0 <= p <= 1.0 + TOLERANCE:
             raise GameError(f"{where}: probability of '{action}' is {p}; expected a number in [0, 1]")
         total += p

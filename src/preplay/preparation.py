@@ -257,9 +257,9 @@ def _by_price(
         upper = min(upper, now.response.upper + price * budget)
         ending = now.grown.ending
         if now.response.size >= budget or price < LEAST_COST or ending != "complete":
-            best = response.best_book(now.tree, side, 0.0, budget)
+            best = response.best_known(now.tree, side, 0.0, budget)
             if before is not None and ending != "complete":
-                known = response.best_book(before.tree, side, 0.0, budget)
+                known = response.best_known(before.tree, side, 0.0, budget)
                 if known.value > best.value:
                     now, best = before, known
             grown = replace(now.grown, ending=ending)

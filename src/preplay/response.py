@@ -7,13 +7,14 @@ independently, by playing it forward.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from preplay import _kernels as kernels
 from preplay.errors import InputError, SolverError
-from preplay.game import Side
+from preplay.game import Side, check_side
 from preplay.tree import Bools, Floats, Ints, Tree
 
 AGREEMENT = 1e-9
@@ -78,10 +79,32 @@ def best_book(tree: Tree, side: Side, cost: float, budget: int | None = None) ->
     histories could still hold (fact 3), and estimated values at the upper end of their radius.
     """
     check_cost(cost, zero=budget is not None)
+    check_side(side)
+    price = tree.prices[side - 1]
+    if budget is None or cost >= price or math.isinf(price):
+        tree.check_price(side, cost)
+        return best_known(tree, side, cost, budget)
+    priced = best_known(tree, side, price)
+    if priced.size < budget:
+        raise InputError(
+            f"budget {budget} on a tree that was grown for a price of {price:g}, at which the best book "
+            f"has {priced.size}; expected at most that, or a tree grown for a lower price"
+        )
+    # Fact 5: any book of at most B histories nets at most this.
+    upper = priced.upper + (price - cost) * budget
+    best = best_known(tree, side, cost, budget)
+    return replace(best, upper=max(best.net, min(1.0, upper)))
+
+
+def best_known(tree: Tree, side: Side, cost: float, budget: int | None = None) -> BestBook:
+    """The best book on a tree as it is, whatever it was grown for.
+
+    `upper` is then about the books of this tree; the caller knows what it says about others.
+    """
     if budget is not None and budget < 0:
         raise InputError(f"budget {budget}; expected a whole number of at least 0")
     pi = reach(tree, side)
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = _values(tree, side)
     node, above, gain, empty = _forest(tree, side, pi, value)
     picked, extra = _choose(above, gain - cost, budget)
     net, upper = empty + extra, empty + extra
@@ -136,13 +159,17 @@ def gains(tree: Tree, side: Side) -> tuple[Ints, Floats]:
     return node[expanded], gain[expanded]
 
 
-def frontier(tree: Tree, side: Side, cost: float = 0.0) -> Frontier:
+def frontier(tree: Tree, side: Side, cost: float | None = None) -> Frontier:
     """All optimal books for costs above `cost` at once: the densest subtrees, merged (fact 4).
 
-    `cost` must be at least the one the tree was grown for; below that the tree does not tell.
+    `cost` is at least the one that the tree was grown for, which is the default; below that the tree does
+    not tell.
     """
+    check_side(side)
+    cost = tree.prices[side - 1] if cost is None else cost
+    tree.check_price(side, cost)
     check_cost(cost, zero=True)
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = _values(tree, side)
     node, above, gain, empty = _forest(tree, side, reach(tree, side), value)
     head, total, count = kernels.blocks(above, gain)
     heads = np.flatnonzero((head == np.arange(len(node))) & (total > np.maximum(cost * count, 1e-15)))
@@ -167,6 +194,15 @@ def frontier(tree: Tree, side: Side, cost: float = 0.0) -> Frontier:
         order=node[order],
         gain=gain[order],
     )
+
+
+def _values(tree: Tree, side: Side) -> Floats:
+    """[n] the values for the side, which its own histories must have."""
+    if np.any(np.isnan(tree.value) & ((tree.player == side) | tree.leaves)):
+        raise InputError(
+            f"a history of side {side} has no value in this tree; expected one grown for its books alone"
+        )
+    return tree.value if side == 1 else 1.0 - tree.value
 
 
 def check_cost(cost: float, *, zero: bool = False) -> None:

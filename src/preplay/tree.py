@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from preplay.errors import StoreError
+from preplay.errors import InputError, StoreError
 from preplay.files import replacing
-from preplay.game import FINAL
+from preplay.game import FINAL, Side, check_side
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -37,6 +38,7 @@ class Tree:
     open: Bools  # [n] unexpanded, but expanding it might pay
     action: Ints  # [n] the action into k, an index of `names`, -1 at the root
     names: tuple[str, ...]  # every action name that occurs, once
+    prices: tuple[float, float] = (0.0, 0.0)  # what it was grown for, see `check_price`
 
     @property
     def size(self) -> int:
@@ -59,6 +61,23 @@ class Tree:
         arrays = (self.parent, self.first, self.player, self.base, self.prep)
         more = (self.value, self.radius, self.open, self.action)
         return sum(a.nbytes for a in arrays) + sum(a.nbytes for a in more)
+
+    def check_price(self, side: Side, cost: float) -> None:
+        """Raise InputError for books of `side` at a cost that the tree was not grown for.
+
+        `prices` has for each side the least cost at which all histories that a book could use are here;
+        infinity for a side that the tree was not grown for. Trees of unknown origin have 0 for both.
+        """
+        check_side(side)
+        price = self.prices[side - 1]
+        if math.isinf(price):
+            grown = [str(one) for one, known in enumerate(self.prices, 1) if math.isfinite(known)]
+            wanted = f"books of side {' or '.join(grown)}" if grown else "another goal, not for books"
+            raise InputError(f"a book of side {side} on a tree that was grown for {wanted}")
+        if cost < price:
+            raise InputError(
+                f"cost {cost:g} on a tree that was grown for a cost of {price:g}; expected at least that"
+            )
 
     def children(self, k: int) -> range:
         """The indices of the children of `k`."""
@@ -162,7 +181,8 @@ def load(path: Path) -> Tree:
         with np.load(path, allow_pickle=False) as file:
             columns = dict(file)
         names = tuple(str(name) for name in columns.pop("names"))
-        tree = Tree(names=names, **columns)
+        first, second = columns.pop("prices", np.zeros(2)).tolist()  # files of version 0.1.0 have none
+        tree = Tree(names=names, prices=(first, second), **columns)
         check(tree)
     except FileNotFoundError:
         raise StoreError(f"{path}: no such file; expected the tree of a run") from None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, runtime_checkable
 
 from preplay.errors import GameError, InputError
-from preplay.game import CHANCE, FINAL, Game, S, S_contra, Side
+from preplay.game import CHANCE, FINAL, Game, S, S_contra, Side, check_length
 from preplay.policy import Ahead, Policy, ahead_of, check_distribution
 
 
@@ -41,6 +41,13 @@ class Remembering(Protocol):
     def recall(self, text: str) -> None:
         """Take up what an earlier part of the same run had `kept`."""
         ...
+
+
+def check_evaluator(value: object) -> None:
+    """Raise InputError unless somebody can be asked for values."""
+    if not callable(getattr(value, "values", None)) or isinstance(value, Mapping):
+        plain = "; wrap a plain function in ValueFunction" if callable(value) else ""
+        raise InputError(f"value is a {type(value).__name__}; expected an evaluator with `values`{plain}")
 
 
 @dataclass(frozen=True)
@@ -89,13 +96,14 @@ class Exact(Generic[S]):
 
     def _value(self, start: S) -> float:
         # Iterative post-order, so that long games do not exhaust Python's stack.
-        game, known = self.game, self.known
+        game, known, longest = self.game, self.known, self.game.longest
         stack: list[tuple[S, list[tuple[float, tuple[str, ...]]] | None]] = [(start, None)]
         while stack:
             state, parts = stack.pop()
             key = game.history(state)
             if key in known:
                 continue
+            check_length(len(key), longest)
             if len(known) >= self.most:
                 raise InputError(
                     f"exact values of more than {self.most:,} histories; expected a smaller game, or "

@@ -294,7 +294,7 @@ def test_of_two_prices_the_better_book_is_kept(monkeypatch: pytest.MonkeyPatch) 
     first, second = growths
     assert second.tree.size < first.tree.size
     assert cut.grown.ending == "interrupted"
-    assert cut.response.value == response.best_book(first.tree, 1, 0.0, 20).value
+    assert cut.response.value == response.best_known(first.tree, 1, 0.0, 20).value
     assert cut.response.size > 0
     assert cut.response.upper >= cut.response.value
 

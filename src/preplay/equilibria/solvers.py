@@ -141,6 +141,8 @@ def solve(
     began = time.perf_counter()
     costs, mask = check_costs(costs), allowed(tree, memorizable)
     check_method(method)
+    tree.check_price(1, costs[0])
+    tree.check_price(2, costs[1])
     if not gap >= 0.0:
         raise InputError(f"gap {gap}; expected a number that is not negative")
     if iterations is not None and iterations < 0:

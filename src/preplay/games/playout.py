@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar, runtime_checkable
 
-from preplay.game import CHANCE, FINAL, Game, S, S_contra
+from preplay.game import CHANCE, FINAL, Game, S, S_contra, check_length
 
 T = TypeVar("T")
 
@@ -30,7 +30,10 @@ def playouts(game: Game[S]) -> Callable[[S, random.Random], float]:
         return game.playout
 
     def play(state: S, rng: random.Random) -> float:
+        moves, longest = 0, game.longest
         while (player := game.player(state)) != FINAL:
+            moves += 1
+            check_length(moves, longest)
             if player == CHANCE:
                 action = sample(game.chance(state).items(), rng.random())
             else:

@@ -37,6 +37,7 @@ class Builder:
         self.first = array("i")
         self.count = array("i")
         self.stage = array("b")
+        self.depth = array("i")
         self.names: dict[str, int] = {}
 
     def __len__(self) -> int:
@@ -59,6 +60,7 @@ class Builder:
         self.first.append(0)
         self.count.append(0)
         self.stage.append(UNASKED)
+        self.depth.append(self.depth[parent] + 1 if parent >= 0 else 0)
         return len(self.parent) - 1
 
     def add_children(
@@ -76,6 +78,7 @@ class Builder:
         self.first.extend([0] * n)
         self.count.extend([0] * n)
         self.stage.extend([UNASKED] * n)
+        self.depth.extend([self.depth[parent] + 1] * n)
         self.first[parent], self.count[parent] = first, n
         return range(first, first + n)
 
@@ -141,6 +144,8 @@ class Builder:
         for name, column in self._arrays().items():
             data = columns[name]
             column.frombytes(data.astype(np.dtype(column.typecode)).tobytes())
+        for parent in self.parent:
+            self.depth.append(self.depth[parent] + 1 if parent >= 0 else 0)
         self.names = {str(name): k for k, name in enumerate(columns["names"])}
 
     def _arrays(self) -> dict[str, array[int] | array[float]]:

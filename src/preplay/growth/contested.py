@@ -15,21 +15,21 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from preplay.errors import GameError
-from preplay.game import CHANCE, FINAL, Distribution, Game, S
+from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.growth.asking import Questions, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.goals import Ending, GrowthProgress, Limits
-from preplay.policy import Policy, check_distribution
+from preplay.policy import Policy, check_distribution, check_pair
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Bools, Tree
-from preplay.value import Evaluator
+from preplay.value import Evaluator, check_evaluator
 
 TINY = 1e-300
 """The cost that makes everything matter."""
@@ -91,7 +91,11 @@ class ContestedGrowth(Generic[S]):
     progress: Callable[[GrowthProgress], None] | None = None
 
     def __post_init__(self) -> None:
+        check_pair(self.base, "base")
+        check_pair(self.prep, "prep")
+        check_evaluator(self.value)
         self.ending: Ending = "complete"
+        self._longest = self.game.longest
         self._built = Builder()
         self._reaches: dict[int, Reaches] = {}
         self._states: dict[int, S] = {}
@@ -125,7 +129,7 @@ class ContestedGrowth(Generic[S]):
         opened: Bools = np.equal(stage, VALUED) | np.equal(stage, UNASKED)
         order, _ = built.breadth_first(expanded)
         return Contested(
-            tree=built.freeze(expanded, opened),
+            tree=replace(built.freeze(expanded, opened), prices=self.costs),
             memorizable=(np.array(self._memorizable, dtype=np.bool_) & expanded)[order],
             order=order,
             ending=self.ending,
@@ -181,6 +185,7 @@ class ContestedGrowth(Generic[S]):
             if not inside:
                 del self._states[k], self._reaches[k]
             return
+        check_length(self._built.depth[k] + 1, self._longest)
         state, reach = self._states.pop(k), self._reaches.pop(k)
         player = self._built.player[k]
         if player == CHANCE:

@@ -13,7 +13,7 @@ from typing import Any, Generic
 import numpy as np
 
 from preplay.errors import GameError
-from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side
+from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side, check_length
 from preplay.growth.asking import Questions, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.goals import Goal, Limits
@@ -47,6 +47,7 @@ class Front(Generic[S]):
     window: deque[tuple[int, Questions[S, Any]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
+        self.longest = self.game.longest
         self.bounds = Intervals(self.built, self.goal.certain, self.give_up)
         self.ask_value = to_evaluator(self.value)
         self.ask_prep = to_policy(self.prep)
@@ -78,6 +79,7 @@ class Front(Generic[S]):
             check_distribution(distribution, "distribution")
         except GameError as error:
             raise GameError(f"{self.where(k)}: {error}") from None
+        check_length(self.built.depth[k] + 1, self.longest)
         state = self.states.pop(k)
         mover, reach = self.built.player[k], self.reach[k]
         own = mover == self.side
@@ -260,4 +262,5 @@ class Front(Generic[S]):
             tree,
             value=np.where(unknown, 0.0 if self.side == 1 else 1.0, tree.value),
             radius=np.where(unknown, 1.0, tree.radius),
+            prices=(self.goal.price, math.inf) if self.side == 1 else (math.inf, self.goal.price),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -16,6 +17,11 @@ class Goal(Protocol):
     @property
     def cost(self) -> float:
         """What each memorized history costs in the bounds."""
+        ...
+
+    @property
+    def price(self) -> float:
+        """The least cost at which the grown tree holds all that a book could use; inf: at none."""
         ...
 
     @property
@@ -35,6 +41,11 @@ class Pays:
     cost: float
     certain: bool = True
 
+    @property
+    def price(self) -> float:
+        """Books at this cost and above are certain."""
+        return self.cost
+
     def potential(self, reach: float, low: float) -> float:
         """Fact 2: a subtree gains at most π(1 - v) and costs at least λ."""
         return reach * (1.0 - low) - self.cost
@@ -46,6 +57,11 @@ class Lemma1:
 
     cost: float
     certain: bool = False
+
+    @property
+    def price(self) -> float:
+        """Books at this cost and above are certain."""
+        return self.cost
 
     def potential(self, reach: float, low: float) -> float:
         """Lemma 1: a history of reach below λ cannot pay for itself."""
@@ -59,6 +75,11 @@ class Advantage:
     least: float
     cost: float = 0.0
     certain: bool = False
+
+    @property
+    def price(self) -> float:
+        """The tree ends where the advantage is there: it says nothing about best books."""
+        return math.inf
 
     def potential(self, reach: float, low: float) -> float:
         """All of the reach while the advantage is not there."""

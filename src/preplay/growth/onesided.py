@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from preplay.game import Game, S, Side, other
+from preplay.game import Game, S, Side, check_side, other
 from preplay.growth import checkpoints
 from preplay.growth.front import Front
 from preplay.growth.goals import Ending, Goal, Grown, GrowthProgress, Limits
-from preplay.policy import Policy
+from preplay.policy import Policy, check_pair, check_policy
 from preplay.stopping import NEVER, Stop
-from preplay.value import Evaluator
+from preplay.value import Evaluator, check_evaluator
 
 
 def grow(
@@ -41,6 +41,10 @@ def grow(
     cut short by `limits.histories`, does not depend on timing or on how many engines work.
     """
     limits = limits or Limits()
+    check_side(side)
+    check_pair(base, "base")
+    check_policy(prep, "prep")
+    check_evaluator(value)
     front = Front(game, side, prep, base[other(side) - 1], value, goal, limits)
     start = saved = told = time.monotonic()
     if checkpoint is not None and checkpoint.exists():

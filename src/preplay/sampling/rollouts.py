@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from preplay.errors import GameError, InputError
-from preplay.game import CHANCE, FINAL, Distribution, Game, S
+from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.policy import Policy, check_distribution
 from preplay.randomness import seed_of
 from preplay.tree import Floats
@@ -169,7 +169,7 @@ class Playouts(Generic[S]):
     def _play(self, starts: Sequence[PlayoutStart[S]], keys: Words, utilities: Floats) -> bytearray:
         """Play one game for each start to its end; which of them met with chance or choice."""
         game = self.game
-        drawn = bytearray(len(starts))
+        drawn, longest = bytearray(len(starts)), game.longest
         # Histories only meet if they start together: later groups never need to be merged.
         begin: dict[tuple[str, ...], tuple[S, list[int]]] = {}
         draws = _uniforms(keys, 0)
@@ -189,6 +189,7 @@ class Playouts(Generic[S]):
                     going.append((history, state, games))
             if not going:
                 break
+            check_length(ply, longest)
             running = []
             draws = _uniforms(keys, ply)
             moves = self._moves([(history, state) for history, state, _ in going])

@@ -20,7 +20,7 @@ from typing import Generic
 import numpy as np
 
 from preplay.errors import GameError
-from preplay.game import CHANCE, FINAL, Distribution, Game, S
+from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.policy import Ahead, Policy, ahead_of, check_distribution
 from preplay.randomness import generator
 from preplay.sampling.rollouts import Outcomes, PlayoutRequest, PlayoutStart, Sampler
@@ -193,6 +193,7 @@ class Playout(Generic[S]):
     number: int
     drawn: bool = False
     """Whether anything was random so far."""
+    moves: int = 0
     over: bool = False
     utility: float = 0.0
     """The outcome, once it is over."""
@@ -240,6 +241,8 @@ class Playout(Generic[S]):
         choice = 0
         if len(actions) > 1:
             choice = self._draw(list(accumulate(distribution[action] for action in actions[:-1])))
+        self.moves += 1
+        check_length(self.moves, self.game.longest)
         self.state = self.game.next(self.state, actions[choice])
 
     def _draw(self, cumulative: Sequence[float]) -> int:

@@ -85,7 +85,7 @@ def openings(count: int, seed: int = 1) -> list[chess.Board]:
                 break
             board.push(choice.choice(list(board.legal_moves)))
         if not board.is_game_over():
-            boards[search_position(board).text] = board
+            boards[board.epd()] = board.copy(stack=False)
     return list(boards.values())
 
 
@@ -122,7 +122,7 @@ def measure(
 ) -> dict[str, float]:
     spec = EngineSpec.of(command)
     positions = [search_position(board) for board in boards]
-    fens = [f"{position.start} 1" for position in positions]
+    fens = [position.start for position in positions]
     requests = [SearchRequest(spec, position, Limit(nodes=nodes), MULTIPV) for position in positions]
     pipes = [BarePipe(command) for _ in range(workers)]
     theirs = chess.engine.SimpleEngine.popen_uci(command)

@@ -1,4 +1,7 @@
-"""Chess as a game of histories: python-chess knows the rules, this says when a game is over."""
+"""Chess as a game of histories: python-chess knows the rules, this says when a game is over.
+
+A board remembers as much of its game as engines are told (`preplay.chess.engines.analysis`).
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,9 @@ class ChessGame:
     length: int = 100
     """Half-moves after which the game is a draw."""
     chess960: bool = False
+    whole: bool = False
+    """Whether boards remember the game from its start, for engines that look at all of it. Else they
+    remember what the rules look at: the moves since the last capture or pawn's move."""
 
     def __post_init__(self) -> None:
         if self.length < 1:
@@ -67,6 +73,7 @@ class ChessGame:
                 raise InputError(
                     f"start move '{text}' after {board.fen()}; expected a legal move in UCI or SAN"
                 ) from None
+            self._forget(board)
         return board
 
     @property
@@ -100,14 +107,19 @@ class ChessGame:
 
     def next(self, state: ChessState, action: str) -> ChessState:
         """The history after a legal move in UCI notation."""
-        # Older moves cannot matter any more: not to the rules, and not to what engines are told.
-        board = state.board.copy(stack=state.board.halfmove_clock)
+        board = state.board.copy(stack=self.whole or state.board.halfmove_clock)
         try:
             if not board.push_uci(action):
                 raise ValueError("a null move")
         except ValueError:
             raise GameError(f"illegal move '{action}' in {state.board.fen()}") from None
+        self._forget(board)
         return ChessState((*state.moves, action), board)
+
+    def _forget(self, board: chess.Board) -> None:
+        """Drop what cannot matter any more: no position from before can come back."""
+        if not self.whole and board.halfmove_clock == 0:
+            board.clear_stack()
 
     def utility(self, state: ChessState) -> float:
         """1 when White has won, 0 when Black has, else a draw."""

@@ -29,6 +29,9 @@ def store(
     older: Annotated[
         float | None, typer.Option("--older", min=0.0, help="Filter: kept so many days.")
     ] = None,
+    false_clock: Annotated[
+        bool, typer.Option("--false-clock", help="Filter: kept by versions that told a false clock.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Show, export or prune the store of engine analyses.
@@ -46,14 +49,19 @@ def store(
     path = file or default_store()
     if not path.exists():
         raise InputError(f"{path}: no such store; the first run with engines makes it")
-    if prune and engine is None and nodes is None and milliseconds is None and older is None:
+    if prune and not (engine is not None or nodes or milliseconds or older is not None or false_clock):
         raise InputError(
-            "--prune without a filter; expected --engine, --nodes, --milliseconds or --older"
+            "--prune without a filter; "
+            "expected --engine, --nodes, --milliseconds, --older or --false-clock"
         )
     limit = Limit(nodes, None, milliseconds) if nodes or milliseconds else None
     before = time.time() - older * 86_400 if older is not None else None
     with AnalysisStore(path) as kept:
-        removed = kept.prune(engine=engine, limit=limit, before=before) if prune else None
+        removed = (
+            kept.prune(engine=engine, limit=limit, before=before, false_clock=false_clock)
+            if prune
+            else None
+        )
         written = export_table(kept.records(), export) if export is not None else None
         holdings = [
             {
@@ -62,6 +70,7 @@ def store(
                 "limit": str(h.setting.limit),
                 "multipv": h.setting.multipv,
                 "chess960": h.setting.chess960,
+                "true_clock": h.true_clock,
                 "analyses": h.analyses,
                 "bytes": h.bytes,
             }
@@ -74,10 +83,17 @@ def store(
         return
     print(f"Store {path}, {path.stat().st_size:,} bytes")
     rows = [
-        (f"{h['engine']}", f"{h['options']}", f"{h['limit']}", f"{h['multipv']}", f"{h['analyses']:,}")
+        (
+            f"{h['engine']}",
+            f"{h['options']}",
+            f"{h['limit']}",
+            f"{h['multipv']}",
+            "true" if h["true_clock"] else "false",
+            f"{h['analyses']:,}",
+        )
         for h in holdings
     ]
-    show.print_table(("engine", "options", "limit", "K", "analyses"), rows, right=(2, 3, 4))
+    show.print_table(("engine", "options", "limit", "K", "clock", "analyses"), rows, right=(2, 3, 5))
     if removed is not None:
         print(f"Removed {removed:,} analyses")
     if written is not None:

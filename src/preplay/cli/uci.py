@@ -27,6 +27,12 @@ def uci(
     nodes: Annotated[
         int, typer.Option("--nodes", min=0, help="Nodes a move for the base engine; 0: as told.")
     ] = 0,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh-hash", help="Ask the base engine as the model does: a fresh hash each move."
+        ),
+    ] = False,
     randomness: Annotated[
         float, typer.Option("--randomness", min=0.0, help="Softmax r of base moves.")
     ] = 0.0,
@@ -53,6 +59,7 @@ def uci(
         base_engine=engine,
         by_position=not by_history,
         nodes=nodes,
+        fresh=fresh,
         randomness=randomness,
         choices=multipv,
         seed=seed,
@@ -79,6 +86,8 @@ def _arguments(book: str, side: str | None, settings: UciSettings) -> list[str]:
         words += ["--side", side]
     if not settings.by_position:
         words += ["--by-history"]
+    if settings.fresh:
+        words += ["--fresh-hash"]
     for option, field in (
         ("--nodes", "nodes"),
         ("--randomness", "randomness"),

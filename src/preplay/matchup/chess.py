@@ -98,13 +98,27 @@ class Start(Settings):
     moves: list[str] = Field(default_factory=list)
 
 
-class Chess(Settings):
-    """Everything about a chess matchup."""
+class Rules(Settings):
+    """The game that is played, and how much of it engines are told.
 
-    kind: Literal["chess"] = "chess"
+    `history`: the moves since the last capture or pawn's move, or the whole game.
+    """
+
     start: Start = Start()
     chess960: bool = False
     length: int = Field(default=100, ge=1, le=1000)
+    history: Literal["reversible", "whole"] = "reversible"
+
+    def game(self) -> ChessGame:
+        """The game itself."""
+        moves, whole = tuple(self.start.moves), self.history == "whole"
+        return ChessGame(self.start.fen, moves, self.length, self.chess960, whole)
+
+
+class Chess(Rules):
+    """Everything about a chess matchup."""
+
+    kind: Literal["chess"] = "chess"
     white: AtBoard = AtBoard()
     black: AtBoard = AtBoard()
     prep: Preparation = Preparation()
@@ -135,7 +149,7 @@ def open_chess(
 ) -> Iterator[Matchup[Any]]:
     """The matchup of a chess configuration, with its engines running as long as the block."""
     settings = validate(Chess, config, "chess matchup")
-    game = ChessGame(settings.start.fen, tuple(settings.start.moves), settings.length, settings.chess960)
+    game = settings.game()
     white, black = search_of(settings.white, BASE_NODES), search_of(settings.black, BASE_NODES)
     habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))

@@ -17,7 +17,6 @@ from preplay.chess.engines.pool import EnginePool
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.habits import Habits
 from preplay.chess.players.play import EnginePolicy, scores
-from preplay.chess.rules import ChessGame
 from preplay.game import Side, walk
 from preplay.games.clocked import AtTheBoard, FromMemory, ShareOfTheRest, geometric_levels
 from preplay.matchup.chess import (
@@ -26,7 +25,7 @@ from preplay.matchup.chess import (
     WINDOW,
     Games,
     Player,
-    Start,
+    Rules,
     default_store,
     habits_of,
     recorded,
@@ -85,13 +84,10 @@ class ClockedValue(Settings):
     seed: int = 0
 
 
-class ClockedMatchup(Settings):
+class ClockedMatchup(Rules):
     """Everything about a chess matchup with a clock."""
 
     kind: Literal["chess-clock"] = "chess-clock"
-    start: Start = Start()
-    chess960: bool = False
-    length: int = Field(default=100, ge=1, le=1000)
     resign: int | None = Field(default=400, ge=1)
     clock: Timing = Timing()
     white: ClockedPlayer = ClockedPlayer()
@@ -164,7 +160,7 @@ def open_chess_clock(
 
 def _game(settings: ClockedMatchup) -> ClockedChess:
     clock, players = settings.clock, (settings.white, settings.black)
-    inner = ChessGame(settings.start.fen, tuple(settings.start.moves), settings.length, settings.chess960)
+    inner = settings.game()
     budget = tuple(clock.budget if p.budget is None else p.budget for p in players)
     increment = tuple(clock.increment if p.increment is None else p.increment for p in players)
     top = max(clock.least, *(b + i * settings.length for b, i in zip(budget, increment, strict=True)))

@@ -21,7 +21,9 @@ from preplay.chess.engines.analysis import (
     search_position,
 )
 from preplay.chess.engines.infolines import read_analysis
+from preplay.chess.rules import ChessGame
 from preplay.errors import EngineError, InputError
+from preplay.game import walk
 
 
 def played(*moves: str, fen: str = chess.STARTING_FEN) -> chess.Board:
@@ -83,68 +85,54 @@ def test_mates_are_finite_and_ordered(moves: int) -> None:
 # What of the history is sent
 
 
+USUAL = ChessGame()
+
+
+def reached(*moves: str, game: ChessGame = USUAL) -> SearchPosition:
+    return search_position(walk(game, moves).board)
+
+
 def test_transpositions_share_a_position() -> None:
-    one = search_position(played("e2e4", "e7e5", "g1f3", "b8c6"))
-    two = search_position(played("g1f3", "b8c6", "e2e4", "e7e5"))
-    late = search_position(played("g1f3", "b8c6", "e2e3", "e7e6", "e3e4", "e6e5"))
-    assert one == two == late
-    assert one.text == "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0"
-    assert one.command == f"position fen {one.text} 1"
-    assert SearchPosition("4k3/8/8/8/8/8/8/4K2R w - - 0", ("e1e2",)).command.endswith(
-        " - - 0 59 moves e1e2"
-    )
+    one = reached("e2e4", "e7e6", "d2d4")
+    two = reached("d2d4", "e7e6", "e2e4")
+    assert one == two
+    assert one.text == "rnbqkbnr/pppp1ppp/4p3/8/3PP3/8/PPP2PPP/RNBQKBNR b KQkq - 0 2"
+    assert one.command == f"position fen {one.text}"
+    assert reached("e2e4", "e7e6", "d2d4", "g8f6").command == f"position fen {one.text} moves g8f6"
 
 
-def test_an_en_passant_square_counts_only_if_the_capture_is_legal() -> None:
-    assert " - 0" in search_position(played("e2e4")).text
-    assert " d6 0" in search_position(played("e2e4", "a7a6", "e4e5", "d7d5")).text
+def test_the_clock_is_that_of_the_game() -> None:
+    """Never 0 because it is low: engines scale their scores by it."""
+    clocks = [reached("e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "g8f6")]
+    clocks += [reached("f1b5", game=ChessGame("4k3/8/8/8/8/8/7P/4KB2 w - - 7 60"))]
+    assert [position.board().halfmove_clock for position in clocks] == [4, 8]
+    assert clocks[1].start == "4k3/8/8/8/8/8/7P/4KB2 w - - 7 60"
 
 
-def test_a_repeated_position_brings_its_moves() -> None:
-    shuffle = ("g1f3", "g8f6", "f3g1", "f6g8")
-    once = search_position(played("e2e4", "e7e5", *shuffle[:3]))
-    assert once.moves == ()
-    twice = search_position(played("e2e4", "e7e5", *shuffle))
-    assert twice.moves == shuffle
-    assert twice.start == search_position(played("e2e4", "e7e5")).text
-    later = search_position(played("e2e4", "e7e5", *shuffle, "b1c3"))
-    assert later.moves == (*shuffle, "b1c3")
-    over = search_position(played("e2e4", "e7e5", *shuffle, "a2a3"))
-    assert over.moves == ()
+def test_moves_of_another_order_are_another_game_until_a_pawn_moves() -> None:
+    one = "e2e4", "e7e5", "g1f3", "b8c6", "f1b5"
+    two = "e2e4", "e7e5", "f1b5", "b8c6", "g1f3"
+    assert reached(*one) != reached(*two)
+    assert reached(*one, "a7a6") == reached(*two, "a7a6")
 
 
-def test_moves_begin_where_the_first_repeated_position_was() -> None:
-    board = played("b1c3", "b8c6", "g1f3", "g8f6", "f3g1", "f6g8")
-    assert search_position(board).start == search_position(played("b1c3", "b8c6")).text
-    assert search_position(board).moves == ("g1f3", "g8f6", "f3g1", "f6g8")
+def test_moves_before_the_start_are_told_too() -> None:
+    before = ChessGame(before=("e4", "e5", "Nf3", "Nc6"))
+    assert reached("f1b5", game=before) == reached("e2e4", "e7e5", "g1f3", "b8c6", "f1b5")
 
 
-def test_losing_castling_rights_makes_another_position() -> None:
-    board = played("e2e4", "e7e5", "e1e2", "e8e7", "e2e1", "e7e8")
-    assert search_position(board).moves == ()
-    board = played("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "h1g1")  # the end of all before
-    assert search_position(board).moves == ()
-    board = played("e1e2", "e8e7", "e2e1", "e7e8", fen="4k3/8/8/8/8/8/8/4K2R w - - 7 30")
-    assert len(search_position(board).moves) == 4
+def test_a_whole_game_is_told_to_engines_that_look_at_it() -> None:
+    moves = "e2e4", "e7e6", "d2d4", "g8f6"
+    told = reached(*moves, game=ChessGame(whole=True))
+    assert (told.start, told.moves) == (chess.STARTING_FEN, moves)
+    assert reached(*moves[1:], game=ChessGame(before=("e4",), whole=True)) == told
 
 
-def test_the_clock_counts_near_the_fifty_moves() -> None:
-    fen = "4k3/8/8/8/8/8/R7/4K3 w - - {} 60"
-    texts = {clock: search_position(chess.Board(fen.format(clock))).text for clock in (0, 19, 20, 80, 99)}
-    assert texts[0] == texts[19]
-    assert len(set(texts.values())) == 4
-    assert texts[80].endswith(" 80")
-    assert search_position(chess.Board(fen.format(7)), quiet=0).text.endswith(" 7")
-    number = chess.Board(fen.format(80))
-    number.fullmove_number = 90
-    assert search_position(number).text == texts[80]
-
-
-def test_a_repetition_near_the_fifty_moves_keeps_the_exact_clock() -> None:
-    board = played("a2a3", "e8d8", "a3a2", "d8e8", fen="4k3/8/8/8/8/8/R7/4K3 w - - 60 60")
-    position = search_position(board)
-    assert position.start.endswith(" 60")
-    assert position.board().halfmove_clock == 64
+def test_an_en_passant_square_is_told_where_a_pawn_stands_ready() -> None:
+    assert " - 0 " in reached("e2e4").text
+    assert " d6 0 " in reached("e2e4", "a7a6", "e4e5", "d7d5").text
+    pinned = ChessGame("4k3/4r3/8/8/3pP3/8/8/4K3 b - e3 0 1")
+    assert " e3 0 " in search_position(pinned.root().board).text
 
 
 @settings(max_examples=60, deadline=None)
@@ -152,20 +140,23 @@ def test_a_repetition_near_the_fifty_moves_keeps_the_exact_clock() -> None:
 def test_what_is_sent_keeps_the_rules(data: st.DataObject) -> None:
     """The same position, and the next move ends the game by repetition iff it does in the real game."""
     fen = data.draw(st.sampled_from([chess.STARTING_FEN, "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 3 9"]))
-    board, undo = chess.Board(fen), st.booleans()
+    game, undo = ChessGame(fen), st.booleans()
+    state, board = game.root(), chess.Board(fen)
     for _ in range(data.draw(st.integers(0, 30))):
         moves = sorted(board.legal_moves, key=chess.Move.uci)
         back = [m for m in moves if len(board.move_stack) > 1 and _undoes(m, board.move_stack[-2])]
         if not moves or board.is_fivefold_repetition():
             break
         again: bool = data.draw(undo)
-        board.push(data.draw(st.sampled_from(back if back and again else moves)))
-    position = search_position(board)
+        move = data.draw(st.sampled_from(back if back and again else moves))
+        state = game.next(state, move.uci())
+        board.push(move)
+    position = search_position(state.board)
     sent = position.board()
     assert SearchPosition.of_text(position.text) == position
     assert sent.epd(en_passant="legal") == board.epd(en_passant="legal")
     assert set(sent.legal_moves) == set(board.legal_moves)
-    assert sent.halfmove_clock == board.halfmove_clock or board.halfmove_clock < 20
+    assert (sent.halfmove_clock, sent.fullmove_number) == (board.halfmove_clock, board.fullmove_number)
     for move in list(board.legal_moves):
         board.push(move)
         sent.push(move)

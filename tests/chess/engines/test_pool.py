@@ -39,7 +39,7 @@ def openings() -> list[SearchPosition]:
     board, positions = chess.Board(), list[SearchPosition]()
     for move in list(board.legal_moves):
         board.push(move)
-        positions.append(search_position(board))
+        positions.append(search_position(board.copy(stack=False)))
         board.pop()
     return positions
 

@@ -38,7 +38,7 @@ ANALYSIS = Analysis(LINES, "g1f3", 5001, True, 12)
 
 
 def position(number: int) -> SearchPosition:
-    return SearchPosition(f"4k3/8/8/8/8/8/R7/4K3 w - - {number}")
+    return SearchPosition(f"4k3/8/8/8/8/8/R7/4K3 w - - {number} 40")
 
 
 def filled(path: Path, count: int = 300) -> Path:
@@ -150,6 +150,24 @@ def test_summary_and_pruning(tmp_path: Path) -> None:
         store.put(SETTING, position(0), ANALYSIS)
         assert store.get(SETTING, position(0)) == ANALYSIS
         assert store.prune(before=now + 1000) == 2
+
+
+def test_analyses_with_a_false_clock_are_told_apart(tmp_path: Path) -> None:
+    """Older versions kept five fields, the clock 0 below 20: never found, but listed and pruned."""
+    old = [
+        SearchPosition("4k3/8/8/8/8/8/R7/4K3 w - - 0"),
+        SearchPosition("4k3/8/8/8/8/8/R7/4K3 w - - 25"),
+    ]
+    old.append(replace(old[0], moves=("a2a3", "e8e7", "a3a2", "e7e8")))
+    new = [position(0), replace(position(0), moves=("a2a3", "e8e7"))]
+    with AnalysisStore(tmp_path / "a.store") as store:
+        for each in (*old, *new):
+            store.put(SETTING, each, ANALYSIS)
+        assert [(h.true_clock, h.analyses) for h in store.summary()] == [(False, 3), (True, 2)]
+        assert len(list(store.records())) == 5
+        assert store.prune(false_clock=True) == 3
+        assert [(h.true_clock, h.analyses) for h in store.summary()] == [(True, 2)]
+        assert store.get(SETTING, new[1]) == ANALYSIS
 
 
 def test_threads_share_a_store(tmp_path: Path) -> None:

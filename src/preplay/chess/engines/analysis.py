@@ -122,13 +122,10 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class SearchPosition:
-    """A position exactly as the engine is told it, so equal positions have equal analyses.
-
-    Made by `search_position`, which leaves out what does not matter of the history.
-    """
+    """A position exactly as the engine is told it, so equal positions have equal analyses."""
 
     start: str
-    """The first five fields of a FEN: all but the move number, which no search depends on."""
+    """A FEN. (Analyses kept by older versions have five fields, and often a false clock among them.)"""
     moves: tuple[str, ...] = ()
     """UCI moves from there."""
     chess960: bool = False
@@ -140,19 +137,12 @@ class SearchPosition:
 
     @property
     def command(self) -> str:
-        """The UCI command.
-
-        Some engines' win, draw and loss chances depend on the move number. It is guessed from the number
-        of pieces, two moves for each that is gone, so that it follows from the position.
-        """
-        pieces = sum(map(str.isalpha, self.start.partition(" ")[0]))
-        number = max(1, 1 + 2 * (32 - pieces))
-        moves = f" moves {' '.join(self.moves)}" if self.moves else ""
-        return f"position fen {self.start} {number}{moves}"
+        """The UCI command."""
+        return f"position fen {self.text}"
 
     def board(self) -> chess.Board:
         """The position on a board, with `moves` on its stack."""
-        board = chess.Board(f"{self.start} 1", chess960=self.chess960)
+        board = chess.Board(self.start, chess960=self.chess960)
         for move in self.moves:
             board.push_uci(move)
         return board
@@ -164,63 +154,20 @@ class SearchPosition:
         return cls(start, tuple(moves.split()), chess960)
 
 
-QUIET: Final = 20
-"""Half-moves since the last capture or pawn move that still count as none."""
+def search_position(board: chess.Board) -> SearchPosition:
+    """A position as an engine is told it: where the board's memory begins, and the moves since.
 
+    Clock and move number are true. How far boards remember is for the game to say
+    (`preplay.chess.rules`): the less they do, the more lines share an analysis.
 
-def search_position(board: chess.Board, quiet: int = QUIET) -> SearchPosition:
-    """What of the history of `board` an engine is told.
-
-    - Placement, side to move, castling rights, and the en passant square if a capture there is legal.
-    - The half-move clock, as 0 while it is below `quiet`: the fifty-move rule is then far beyond the
-      horizon, and lines that transpose share one analysis. From `quiet` on it is exact.
-    - Repetitions: while every position since the last irreversible move has occurred once, no history
-      is sent, for none of them can end the game on its next occurrence. Otherwise the moves since the
-      first occurrence of the earliest repeated position are sent, so the engine knows where a
-      threefold repetition threatens.
-
-    The move number is not part of it. What is sent is a function of the result alone, so which history
-    came first makes no difference to anybody's analysis.
+    The en passant square is told where a pawn stands ready to take, legally or not: that is what
+    engines note themselves when they follow the moves of a game.
     """
-    back = _repeated_tail(board)
-    moves = tuple(move.uci() for move in board.move_stack[-back:]) if back else ()
-    start = board
-    if back:
-        start = board.copy(stack=back)
-        for _ in range(back):
-            start.pop()
-    clock = 0 if board.halfmove_clock < quiet else start.halfmove_clock
-    placement = start.epd(shredder=board.chess960, en_passant="legal")
-    return SearchPosition(f"{placement} {clock}", moves, board.chess960)
-
-
-def _repeated_tail(board: chess.Board) -> int:
-    """How many moves ago the earliest position was that has been repeated since; 0 without repetition."""
-    reversible = min(board.halfmove_clock, len(board.move_stack))
-    if reversible < 4:  # it takes two moves of each side to come back
-        return 0
-    walker = board.copy(stack=reversible)
-    keys = [_repetition_key(walker)]
-    while walker.move_stack:
-        move = walker.pop()
-        if walker.is_irreversible(move):
-            break
-        keys.append(_repetition_key(walker))
-    seen: set[tuple[object, ...]] = set()
-    earliest = 0
-    for back, key in enumerate(keys):
-        if key in seen:
-            earliest = back
-        seen.add(key)
-    return earliest
-
-
-def _repetition_key(board: chess.Board) -> tuple[object, ...]:
-    """Equal for two positions iff the rules count them as the same."""
-    colors = (board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK])
-    pieces = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
-    passing = board.ep_square if board.has_legal_en_passant() else None
-    return (*colors, *pieces, board.turn, board.clean_castling_rights(), passing)
+    start = board.copy()
+    moves = tuple(start.pop().uci() for _ in board.move_stack)
+    placement = start.epd(shredder=board.chess960, en_passant="xfen")
+    fen = f"{placement} {start.halfmove_clock} {start.fullmove_number}"
+    return SearchPosition(fen, moves[::-1], board.chess960)
 
 
 @dataclass(frozen=True, slots=True)

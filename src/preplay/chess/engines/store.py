@@ -48,6 +48,12 @@ CREATE TABLE analysis (
     PRIMARY KEY (setting, position)
 ) WITHOUT ROWID;
 """
+_TRUE: Final = (
+    "(SELECT length(fen) - length(replace(fen, ' ', '')) = 5 FROM"
+    " (SELECT substr(position, 1, instr(position || ' moves ', ' moves ') - 1) AS fen))"
+)
+"""Whether an analysis has a whole FEN for its position. Versions that told engines a clock of 0 while it
+was below 20 kept five fields of it: such rows are never found any more, but shown and pruned."""
 _COLUMNS: Final = "engine, digest, options, kind, amount, multipv, chess960"
 
 
@@ -98,6 +104,8 @@ class Holding:
     """What a store holds of one setting."""
 
     setting: Setting
+    true_clock: bool
+    """False for what older versions kept, which told engines a half-move clock of 0 below 20."""
     analyses: int
     bytes: int
     """Of the positions and encoded analyses."""
@@ -197,18 +205,25 @@ class AnalysisStore:
         """What there is, by setting."""
         with self._lock, self._clear():
             rows = self._connection.execute(
-                f"SELECT {_COLUMNS}, count(*), sum(length(position) + length(data)), min(made), max(made)"
-                " FROM analysis JOIN setting ON setting.id = setting GROUP BY setting.id"
-                f" ORDER BY {_COLUMNS}"
+                f"SELECT {_COLUMNS}, {_TRUE} AS told, count(*), sum(length(position) + length(data)),"
+                " min(made), max(made)"
+                " FROM analysis JOIN setting ON setting.id = setting GROUP BY setting.id, told"
+                f" ORDER BY {_COLUMNS}, told"
             ).fetchall()
-        return [Holding(Setting.of_row(row[:7]), *row[7:]) for row in rows]
+        return [Holding(Setting.of_row(row[:7]), bool(row[7]), *row[8:]) for row in rows]
 
     def prune(
-        self, *, engine: str | None = None, limit: Limit | None = None, before: float | None = None
+        self,
+        *,
+        engine: str | None = None,
+        limit: Limit | None = None,
+        before: float | None = None,
+        false_clock: bool = False,
     ) -> int:
         """Delete the analyses that fit all that is given, and say how many there were.
 
-        `engine` is a part of the engine's name and digest; `before` is in seconds since 1970.
+        `engine` is a part of the engine's name and digest; `before` is in seconds since 1970;
+        `false_clock` takes those alone that older versions kept.
         """
         tests, values = ["1"], list[object]()
         if engine is not None:
@@ -221,6 +236,8 @@ class AnalysisStore:
         if before is not None:
             chosen += " AND made < ?"
             values.append(before)
+        if false_clock:
+            chosen += f" AND NOT {_TRUE}"
         with self._lock, self._clear():
             gone = self._connection.execute(f"DELETE FROM analysis WHERE {chosen}", values).rowcount
             if gone:
@@ -232,12 +249,12 @@ class AnalysisStore:
 
     def records(self) -> Iterator[Record]:
         """All analyses, by setting and position."""
-        for holding in self.summary():
+        for setting in dict.fromkeys(holding.setting for holding in self.summary()):
             last = ""
-            while rows := self._page(holding.setting, last):
+            while rows := self._page(setting, last):
                 for text, made, data in rows:
-                    position = SearchPosition.of_text(text, holding.setting.chess960)
-                    yield Record(holding.setting, position, made, decode(data))
+                    position = SearchPosition.of_text(text, setting.chess960)
+                    yield Record(setting, position, made, decode(data))
                 last = rows[-1][0]
 
     def _page(self, setting: Setting, after: str) -> list[tuple[str, int, bytes]]:

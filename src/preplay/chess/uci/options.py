@@ -31,11 +31,12 @@ class UciSettings:
     depth: int = 0
     milliseconds: int = 0
     fresh: bool = False
-    """Whether the base engine forgets its hash before each move, as the model's base does."""
+    """Whether the base engine is asked as the model's base: it forgets its hash before each move, has the
+    model's `OWN_OPTIONS` where the GUI sets no others, and scores K moves."""
     randomness: float = 0.0
     """The softmax r of the base's moves in centipawns; 0 plays its best."""
     choices: int = 2
-    """K: among how many of its best moves the base randomizes."""
+    """K: how many of its best moves the base scores where it randomizes, or is asked as modelled."""
     seed: int = 0
     """0: another one each time the engine starts."""
 

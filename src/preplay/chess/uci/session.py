@@ -15,6 +15,7 @@ from typing import IO
 import chess
 
 from preplay.chess.books.lookup import Lookup
+from preplay.chess.engines.analysis import OWN_OPTIONS
 from preplay.chess.engines.infolines import whole_number
 from preplay.chess.uci.answer import Dice, book_answer, rank, roll
 from preplay.chess.uci.base import FAREWELL, Base, Inbox
@@ -38,6 +39,8 @@ class GuiSearch:
     held: bool
     """Whether the bestmove must wait for `stop` or `ponderhit`."""
     started: float = field(default_factory=time.monotonic)
+    playing: bool = True
+    """Whether a move is wanted, not understanding."""
     base: bool = True
     """Whether the base engine searches; else the book has answered."""
     random: bool = False
@@ -215,7 +218,7 @@ class Session:
             return
         go, settings = parse_go(line), self._settings
         search = self._search = GuiSearch(go, go.ponder, go.ponder or go.infinite)
-        playing = not (self._analyse or go.analysis)
+        playing = search.playing = not (self._analyse or go.analysis)
         if playing and settings.own_book and self._book is not None:
             if self._book.mixed:
                 self._tell("seed", f"seed {self._dice.seed}")
@@ -261,14 +264,24 @@ class Session:
     def _start_base(self, search: GuiSearch, spent: int = 0) -> None:
         """Let the base engine search; `spent` milliseconds of its time are gone."""
         settings = self._settings
-        wanted = max(self._multipv, settings.choices) if search.random else self._multipv
+        scored = search.playing and (search.random or settings.fresh)
+        wanted = max(self._multipv, settings.choices) if scored else self._multipv
         multipv = f"setoption name MultiPV value {wanted}"
         known = self._base.given.get("multipv", "setoption name MultiPV value 1")
         if "multipv" in self._base.options and known != multipv:
             self._base.give("multipv", multipv)
         mover = "w" if self._tracker.board.turn == chess.WHITE else "b"
         go = search.go.line(ponder=search.pondering, limit=settings.limit, mover=mover, spent=spent)
+        if settings.fresh:
+            self._as_modelled()
         self._base.send(*(["ucinewgame"] if settings.fresh else []), self._tracker.command, go)
+
+    def _as_modelled(self) -> None:
+        """Give the base engine what the model gives it, but for what the GUI has set."""
+        for name, value in OWN_OPTIONS.items():
+            key = name.lower()
+            if key in self._base.options and key not in self._base.given:
+                self._base.give(key, f"setoption name {name} value {value}")
 
     def _from_base(self, line: str | None) -> None:
         search = self._search if self._search is not None and self._search.base else None
@@ -286,7 +299,7 @@ class Session:
             search.scored = search.scored or " score " in line
             if search.random:
                 search.output.append(line)
-            if not search.random or rank(line) <= self._multipv:
+            if not search.playing or rank(line) <= self._multipv:
                 self._put(line)
         else:
             self._put(line)

@@ -43,6 +43,10 @@ def uci(
     install_hint: Annotated[
         bool, typer.Option("--install-hint", help="Print what to enter in a chess GUI, and end.")
     ] = False,
+    script: Annotated[
+        Path | None,
+        typer.Option("--script", metavar="FILE", help="With --install-hint: write a wrapper script."),
+    ] = None,
 ) -> None:
     """Serve as a UCI engine on stdin and stdout.
 
@@ -51,7 +55,9 @@ def uci(
     from preplay.chess.books.lookup import open_book
     from preplay.chess.uci.options import UciSettings
     from preplay.chess.uci.server import install_hint as hint
-    from preplay.chess.uci.server import run_uci
+    from preplay.chess.uci.server import opened_for_a_gui, run_uci, wrapper
+    from preplay.errors import InputError
+    from preplay.files import write_text
 
     path = _book_file(book, side)
     settings = UciSettings(
@@ -64,12 +70,21 @@ def uci(
         choices=multipv,
         seed=seed,
     )
-    opened = open_book(path) if path else None
+    if script is not None and not install_hint:
+        raise InputError(f"--script {script}: expected together with --install-hint")
     if install_hint:
+        if path:
+            open_book(path)
         program = shutil.which(sys.argv[0]) or sys.argv[0]
-        print(hint([str(Path(program).absolute()), *_arguments(book, side, settings)]), end="")
+        command = [str(Path(program).absolute()), *_arguments(book, side, settings)]
+        if script is not None:
+            write_text(script, wrapper(command))
+            script.chmod(0o755)
+            print(f"Written: {script}")
+        else:
+            print(hint(command), end="")
         return
-    run_uci(opened, sys.stdin, sys.stdout, settings=settings)
+    run_uci(opened_for_a_gui(path, sys.stdout), sys.stdin, sys.stdout, settings=settings)
 
 
 def _arguments(book: str, side: str | None, settings: UciSettings) -> list[str]:

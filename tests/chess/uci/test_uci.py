@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -50,7 +52,7 @@ def test_uci_lists_own_options_and_those_of_the_base(log: Path) -> None:
     with Talk(LOOKUP, fake(log)) as talk:
         talk.send("uci")
         lines = talk.until("uciok")
-    assert lines[0] == "id name Fake 1 with preplay book"
+    assert lines[0] == "id name preplay with Fake 1"
     assert lines[1] == "id author nobody"
     options = [line.split(" type ")[0].removeprefix("option name ") for line in lines[2:-1]]
     assert options == [
@@ -87,17 +89,19 @@ def test_a_book_move_comes_at_once_with_its_info(log: Path) -> None:
     assert not any(line.startswith(("go", "position")) for line in told(log))
 
 
-def test_the_score_is_what_the_book_is_worth_there(log: Path) -> None:
+def test_the_score_is_the_engines_own_where_it_is_known(log: Path) -> None:
     entries = [
-        Entry((), {"e2e4": 1.0}, 1.0, 0.1, 0.5),
-        Entry(("e2e4", "e7e5"), {"g1f3": 1.0}, 0.5, 0.02, 0.6),
+        Entry((), {"e2e4": 1.0}, 1.0, 0.1, 0.5, score=37),
+        Entry(("e2e4", "e7e5"), {"g1f3": 1.0}, 0.5, 0.02, 0.6, score=31_995),
+        Entry(("e2e4", "c7c5"), {"g1f3": 1.0}, 0.5, 0.02, 0.6),
     ]
     with Talk(book_lookup(make(entries)), fake(log)) as talk:
         first = talk.ask("position startpos", "go")[1]
         second = talk.ask("position startpos moves e2e4 e7e5", "go")[1]
-    # 0.5 + 0.1 + 0.02 = 0.62 and 0.6 + 0.02 / 0.5 = 0.64 on the scale 400 log10(v / (1 - v))
-    assert " score cp 85 " in first
-    assert " score cp 100 " in second
+        third = talk.ask("position startpos moves e2e4 c7c5", "go")[1]
+    assert " score cp 37 " in first
+    assert " score mate 3 " in second
+    assert " score cp 0 " in third
 
 
 def test_out_of_book_the_base_plays_with_the_same_clock(log: Path) -> None:
@@ -750,6 +754,39 @@ def test_install_hint() -> None:
     assert "Command:   preplay\n" in hint
     assert "Arguments: uci --book 'my book.bin'\n" in hint
     assert "cmd=preplay arg=uci arg=--book arg='my book.bin'" in hint
+    (row,) = [row for row in hint.splitlines() if row.startswith("fastchess:")]
+    assert shlex.split(row)[-1] == "args=uci --book 'my book.bin'"
+    assert 'name: "my book.bin"' in hint
+    assert 'interpreter_options: ["uci", "--book"]' in hint
+
+
+@needs_stockfish
+def test_a_wrapper_is_one_executable(tmp_path: Path) -> None:
+    save(BOOK, tmp_path / "my book.json")
+    script = tmp_path / "engine"
+    command = [str(Path(sys.executable).with_name("preplay")), "uci", "--book", "my book.json"]
+    more = ["--engine", stockfish() or "", "--install-hint", "--script", str(script)]
+    subprocess.run([*command, *more], cwd=tmp_path, check=True, capture_output=True)
+    with chess.engine.SimpleEngine.popen_uci(str(script)) as engine:
+        assert engine.id["name"].startswith("preplay with Stockfish")
+        assert engine.play(chess.Board(), chess.engine.Limit(nodes=1)).move == chess.Move.from_uci("e2e4")
+
+
+def test_a_bad_book_is_told_to_the_gui(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad.json").write_text("{")
+    code, out, err = preplay(capsys, "uci", "--book", str(tmp_path / "bad.json"))
+    assert code == 1
+    assert out.startswith("info string ")
+    assert "bad.json" in out
+    assert "bad.json" in err
+
+
+@pytest.mark.parametrize("value", ["²", "9" * 5000, "-1", "", "1e3", "٣"])
+def test_numbers_that_are_none_do_no_harm(log: Path, value: str) -> None:
+    with Talk(book_lookup(BOOK), fake(log)) as talk:
+        talk.send(f"setoption name MultiPV value {value}", f"setoption name Base Nodes value {value}")
+        talk.ready()
+        assert talk.best("position startpos", f"go movetime {value}") == "e2e4"
 
 
 def test_the_hint_works_from_any_directory(

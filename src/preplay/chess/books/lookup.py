@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pathlib
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -40,6 +39,8 @@ class Hit:
     """The expected utility here for the side to move, if the book knows it."""
     reach: float | None = None
     """How often games come here, if the book knows it."""
+    score: int | None = None
+    """What the engine of the preparation says here, in centipawns for the side to move, if known."""
 
 
 class Lookup(Protocol):
@@ -96,7 +97,8 @@ class BookLookup:
         place = self.by_path.get(game.path) if self.starts(game) else None
         if place is not None and place.entry.probability > draw:
             entry = place.entry
-            return Hit(_castled(dict(place.moves), game.board), self.values[place.index], entry.reach)
+            moves = _castled(dict(place.moves), game.board)
+            return Hit(moves, self.values[place.index], entry.reach, entry.score)
         spot = self.by_position.get(position_key(game.board)) if by_position else None
         if spot is None:
             return None
@@ -105,7 +107,8 @@ class BookLookup:
             return None
         spot = Spot(held)
         value = sum(self.values[place.index] for place in held) / len(held)
-        return Hit(_castled(spot.weights(), game.board), value, spot.reach)
+        score = next((place.entry.score for place in held if place.entry.score is not None), None)
+        return Hit(_castled(spot.weights(), game.board), value, spot.reach, score)
 
     def reply(self, game: Played, move: chess.Move) -> chess.Move | None:
         """The answer with the largest reach among the entries after `move`."""
@@ -185,12 +188,6 @@ def _values(places: list[Place]) -> dict[int, float]:
         more = gains[place.path] / often if often > 0 else 0.0
         answer[place.index] = min(1.0, max(0.0, entry.value + more))
     return answer
-
-
-def centipawns(value: float) -> int:
-    """A utility on the scale of engine scores: 100 for an expected score of 64 %, at most 1200."""
-    inner = min(0.999, max(0.001, value))
-    return round(400 * math.log10(inner / (1 - inner)))
 
 
 def open_book(path: str) -> Lookup:

@@ -77,7 +77,12 @@ def choices(book: Book) -> tuple[Choice, ...]:
 
 
 def polyglot_bytes(book: Book) -> bytes:
-    """The book as a Polyglot file."""
+    """The book as a Polyglot file; a mixed one is refused, for readers take its shares for moves'."""
+    if book.mixed:
+        raise InputError(
+            "a mixed book as Polyglot: how often to play by the book at all cannot be said there; draw a "
+            "pure book first (preplay draw RUN --side SIDE --seed N -o book.json)"
+        )
     table = np.zeros(0, RECORD)
     if book.size:
         table = np.array([(*choice, 0) for choice in choices(book)], RECORD)

@@ -9,7 +9,7 @@ from typing import TypeVar
 import chess
 
 from preplay.chess.books.lines import reach_words
-from preplay.chess.books.lookup import Lookup, centipawns
+from preplay.chess.books.lookup import Lookup
 from preplay.chess.engines.analysis import mate_in
 from preplay.chess.engines.infolines import MOST_NODES, read_analysis, whole_number
 from preplay.chess.uci.game import Tracker
@@ -75,11 +75,11 @@ def book_answer(
         board = game.board.copy(stack=False)
         board.push(move)
         pv.append(board.uci(reply, chess960=tracker.chess960))
-    score = 0 if hit.value is None else centipawns(hit.value)
+    score = score_words(hit.score or 0)
     often = "" if hit.reach is None else f", {reach_words(min(1.0, hit.reach))}"
     return (
         f"info string book move {pv[0]}{often}",
-        f"info depth 1 seldepth 1 score cp {score} time {{time}} nodes 0 nps 0 pv {' '.join(pv)}",
+        f"info depth 1 seldepth 1 score {score} time {{time}} nodes 0 nps 0 pv {' '.join(pv)}",
         "bestmove " + " ponder ".join(pv),
     )
 
@@ -105,11 +105,16 @@ def roll(
         return None
     chances = softmax([line.score for line in found.lines], randomness)
     line = dice.base_move(found.lines, chances, tracker.history)
-    mate = mate_in(line.score)
-    score = f"cp {line.score}" if mate is None else f"mate {mate}"
+    score = score_words(line.score)
     effort = f"time {{time}} nodes {found.nodes} nps {{nps}}"
     info = f"info depth {line.depth} multipv 1 score {score} {effort} pv {line.pv}"
     return info.replace("{nps}", _last(output, "nps")), "bestmove " + " ponder ".join(line.pv.split()[:2])
+
+
+def score_words(score: int) -> str:
+    """A score as UCI has it: centipawns, or moves to mate."""
+    mate = mate_in(score)
+    return f"cp {score}" if mate is None else f"mate {mate}"
 
 
 def rank(line: str) -> int:

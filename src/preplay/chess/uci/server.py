@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO
 
 from preplay.chess.books.lookup import Lookup, open_book
@@ -43,15 +45,48 @@ def run_uci(
             session.close()
 
 
+def opened_for_a_gui(path: str, stdout: IO[str]) -> Lookup | None:
+    """The book at `path`, if one is named; what is wrong with it is told to the GUI too."""
+    try:
+        return open_book(path) if path else None
+    except PreplayError as error:
+        stdout.write(f"info string {' '.join(str(error).split())}\n")
+        stdout.flush()
+        raise
+
+
 def install_hint(command: Sequence[str]) -> str:
     """What to enter in a chess GUI or match runner to play with `command`."""
     program, *arguments = command
+    words = shlex.join(arguments)
+    single = " ".join(f"arg={shlex.quote(argument)}" for argument in arguments)
     return (
-        f"Name:      preplay\nProtocol:  UCI\nCommand:   {program}\nArguments: {shlex.join(arguments)}\n"
-        f"cutechess: -engine name=preplay proto=uci cmd={shlex.quote(program)} "
-        + " ".join(f"arg={shlex.quote(argument)}" for argument in arguments)
-        + "\n"
+        f"Name:      preplay\nProtocol:  UCI\nCommand:   {program}\nArguments: {words}\n"
+        f"cutechess: -engine name=preplay proto=uci cmd={shlex.quote(program)} {single}\n"
+        f"fastchess: -engine name=preplay cmd={shlex.quote(program)} args={shlex.quote(words)}\n"
+        "One executable, no arguments: --install-hint --script FILE writes a wrapper\n"
+        f"{_lichess_bot(program, arguments)}"
     )
+
+
+def _lichess_bot(program: str, arguments: Sequence[str]) -> str:
+    """The engine's table in lichess-bot's config.yml: an interpreter that gets the book as its script."""
+    if "--book" not in arguments:
+        return ""
+    at = list(arguments).index("--book")
+    book = Path(arguments[at + 1])
+    options = [*arguments[:at], *arguments[at + 2 :], "--book"]
+    return (
+        "lichess-bot, in config.yml:\n  engine:\n"
+        f"    dir: {json.dumps(str(book.parent))}\n    name: {json.dumps(book.name)}\n"
+        f"    interpreter: {json.dumps(program)}\n    interpreter_options: {json.dumps(options)}\n"
+        '    protocol: "uci"\n'
+    )
+
+
+def wrapper(command: Sequence[str]) -> str:
+    """A script for programs that take one executable without arguments."""
+    return f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n'
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -79,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         seed=given.seed,
     )
     try:
-        book = open_book(given.book) if given.book else None
+        book = opened_for_a_gui(given.book, sys.stdout)
         run_uci(book, sys.stdin, sys.stdout, settings=settings)
     except PreplayError as error:
         print(error, file=sys.stderr)

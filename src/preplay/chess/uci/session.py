@@ -156,7 +156,7 @@ class Session:
         if "uci_analysemode" not in self._base.options:
             passed.append("option name UCI_AnalyseMode type check default false")
         identity = self._base.identity
-        self._put(f"id name {identity['name']} with preplay book", f"id author {identity['author']}")
+        self._put(f"id name preplay with {identity['name']}", f"id author {identity['author']}")
         self._put(*(option.declare(self._settings) for option in OWN), *passed, "uciok")
 
     def _isready(self, _: str) -> None:

@@ -95,6 +95,18 @@ def play(
 
 
 @jit
+def exits(parent: Ints, first: Ints, player: Bytes, chosen: Bools, side: int) -> Bools:
+    """[n] whether play that follows the book `chosen` [n] leaves it, or the tree, at a history."""
+    n = len(parent)
+    inside = np.empty(n, dtype=np.bool_)
+    leaving = np.zeros(n, dtype=np.bool_)
+    for k in range(n):
+        inside[k] = k == 0 or (inside[parent[k]] and (player[parent[k]] != side or chosen[parent[k]]))
+        leaving[k] = inside[k] and (first[k] == first[k + 1] or (player[k] == side and not chosen[k]))
+    return leaving
+
+
+@jit
 def _denser(total: Floats, count: Ints, a: int, b: int) -> bool:
     return bool(total[a] * count[b] > total[b] * count[a])
 

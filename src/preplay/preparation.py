@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,18 +14,20 @@ from preplay import response
 from preplay.book import Book, Entry
 from preplay.game import S, Side
 from preplay.growth import Grown, GrowthProgress, Limits, Pays, grow
+from preplay.judging import CONFIDENT, Choice, Judge, Judged, settle
 from preplay.matchup import Choosing, Matchup
 from preplay.matchup.settings import LEAST_COST
-from preplay.response import BestBook
+from preplay.response import BestBook, Frontier
 from preplay.sampling.timeshare import TimeShare
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Ints, Tree
 from preplay.value import Evaluator, FirstGuess
 
-CONFIDENT = 1.96
-"""Standard errors in a 95 % interval."""
 PART = 0.5
 """What a stage takes of the time that is left, at most, where another stage follows."""
+C = TypeVar("C", bound=Choice)
+ROUNDS = 0.8
+"""What choosing and judging in turns takes of the time, at most; a fresh value of the choice follows."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +55,57 @@ class Prepared:
     side: Side
     grown: Grown
     response: BestBook
+    price: float = 0.0
+    """The price of a place for which the tree was grown; with a budget alone the book's own is 0."""
     played: TimeShare | None = None
     """What fresh games with the book said, where time is part of the game."""
     refused: Refused | None = None
     """The book that these games spoke against; the empty one is then the result."""
+    judged: Judged | None = None
+    """What second opinions said of the values, where there is a judge."""
 
     @property
     def tree(self) -> Tree:
         """The tree the book was chosen on."""
         return self.grown.tree
+
+    @property
+    def book(self) -> Ints:
+        """The memorized histories as indices of the tree."""
+        return self.response.nodes
+
+    @property
+    def cost(self) -> float:
+        """What the tree was grown for."""
+        return self.price
+
+    @property
+    def value(self) -> float:
+        """What the book promises, costs not subtracted."""
+        return self.response.value
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """Every optimal trade-off between memory and value, with the tree it was found on."""
+
+    side: Side
+    grown: Grown
+    frontier: Frontier
+    cost: float
+    """The least cost that was looked at."""
+    judged: Judged | None = None
+    """What second opinions said of the largest book, where there is a judge."""
+
+    @property
+    def book(self) -> Ints:
+        """The largest book: all others are beginnings of it."""
+        return self.frontier.order
+
+    @property
+    def value(self) -> float:
+        """What the largest book promises."""
+        return float(self.frontier.value[-1]) if len(self.frontier.value) else self.frontier.unprepared
 
 
 def prepare(
@@ -86,12 +130,75 @@ def prepare(
     most = None if matchup.choosing is None else matchup.choosing.most
     run = _Run(limits, stop, progress, playing, most)
     if budget is not None and cost is None:
-        if matchup.enumerable:
-            return _solve(matchup, side, 0.0, budget, run, checkpoint)
-        return _replayed(matchup, _by_price(matchup, side, budget, run, checkpoint), run)
-    price = matchup.cost(side, cost)
-    response.check_cost(price)
-    return _replayed(matchup, _solve(matchup, side, price, budget, run, checkpoint), run)
+        price = 0.0
+    else:
+        price = matchup.cost(side, cost)
+        response.check_cost(price)
+
+    def found(matchup: Matchup[S], checkpoint: Path | None) -> Prepared:
+        if budget is not None and price == 0.0 and not matchup.enumerable:
+            return _by_price(matchup, side, budget, run, checkpoint)
+        return _solve(matchup, side, price, budget, run, checkpoint)
+
+    def again(prepared: Prepared, grown: Grown) -> Prepared:
+        best = response.best_book(grown.tree, side, price, budget)
+        if budget is not None and prepared.price > price:  # the certificate of `_by_price`
+            bound = response.best_book(grown.tree, side, prepared.price).upper
+            best = replace(best, upper=max(best.value, bound + prepared.price * budget))
+        return replace(prepared, grown=grown, response=best)
+
+    if matchup.judge is None:
+        return _replayed(matchup, found(matchup, checkpoint), run)
+    prepared, judged = _settled(matchup, matchup.judge, found, again, run, checkpoint)
+    best = prepared.response
+    best = replace(best, error=max(best.error, judged.error))
+    return replace(prepared, response=best, judged=judged)
+
+
+def explore(
+    matchup: Matchup[S],
+    side: Side,
+    cost: float | None = None,
+    limits: Limits | None = None,
+    *,
+    stop: Stop = NEVER,
+    progress: Callable[[GrowthProgress], None] | None = None,
+    playing: Callable[[str], None] | None = None,
+) -> Explored:
+    """All optimal books of `side` for costs above the one given, or for all costs (fact 4)."""
+    limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
+    run = _Run(limits, stop, progress, playing, None)
+    least = 0.0 if cost is None and matchup.enumerable else matchup.cost(side, cost)
+    response.check_cost(least, zero=cost is None)
+
+    def found(matchup: Matchup[S], checkpoint: Path | None) -> Explored:
+        grown = _grown(matchup, values_of(matchup, least), side, least, run, checkpoint)
+        return Explored(side, grown, response.frontier(grown.tree, side, least), least)
+
+    def again(explored: Explored, grown: Grown) -> Explored:
+        return replace(explored, grown=grown, frontier=response.frontier(grown.tree, side, least))
+
+    if matchup.judge is None:
+        return found(matchup, None)
+    explored, judged = _settled(matchup, matchup.judge, found, again, run)
+    return replace(explored, judged=judged)
+
+
+def _settled(
+    matchup: Matchup[S],
+    judge: Judge[S],
+    found: Callable[[Matchup[S], Path | None], C],
+    again: Callable[[C, Grown], C],
+    run: _Run,
+    checkpoint: Path | None = None,
+) -> tuple[C, Judged]:
+    """The choice after rounds of choosing and judging; the first growth may go on from a checkpoint."""
+    stops = run.stopping(ROUNDS), run.stopping(1.0)
+
+    def grow(value: Evaluator[S], first: bool) -> C:
+        return found(replace(matchup, value=value), checkpoint if first else None)
+
+    return settle(matchup.game, matchup.value, judge, grow, again, stops, run.tell)
 
 
 @dataclass
@@ -131,6 +238,30 @@ def values_of(matchup: Matchup[S], price: float) -> Evaluator[S]:
     return FirstGuess(matchup.value) if matchup.guessing else matchup.value_at(price)
 
 
+def _grown(
+    matchup: Matchup[S],
+    value: Evaluator[S],
+    side: Side,
+    cost: float,
+    run: _Run,
+    checkpoint: Path | None,
+    part: float = 1.0,
+) -> Grown:
+    """What may pay at a cost, grown within this part of the time left."""
+    return grow(
+        matchup.game,
+        side,
+        matchup.base,
+        matchup.prep[side - 1],
+        value,
+        Pays(cost),
+        run.growing(part if matchup.judge is None else PART),
+        stop=run.stop,
+        progress=run.progress,
+        checkpoint=checkpoint,
+    )
+
+
 def _solve(
     matchup: Matchup[S],
     side: Side,
@@ -140,23 +271,14 @@ def _solve(
     checkpoint: Path | None = None,
 ) -> Prepared:
     choosing = matchup.choosing if cost > 0.0 else None
-    grown = grow(
-        matchup.game,
-        side,
-        matchup.base,
-        matchup.prep[side - 1],
-        values_of(matchup, 0.0 if choosing else cost),
-        Pays(cost),
-        run.growing(PART if choosing or matchup.clock else 1.0),
-        stop=run.stop,
-        progress=run.progress,
-        checkpoint=checkpoint,
-    )
+    value = values_of(matchup, 0.0 if choosing else cost)
+    part = PART if choosing or matchup.clock else 1.0
+    grown = _grown(matchup, value, side, cost, run, checkpoint, part)
     if choosing:
         grown, best = _sharpened(matchup, choosing, grown, side, cost, budget, run)
     else:
         best = response.best_book(grown.tree, side, cost, budget)
-    return Prepared(side, grown, best)
+    return Prepared(side, grown, best, cost)
 
 
 def _sharpened(
@@ -263,7 +385,7 @@ def _by_price(
                 if known.value > best.value:
                     now, best = before, known
             grown = replace(now.grown, ending=ending)
-            return Prepared(side, grown, replace(best, upper=max(best.value, upper)))
+            return Prepared(side, grown, replace(best, upper=max(best.value, upper)), now.price)
         before = now
         price, step = price / 2.0, step + 1
 

@@ -151,6 +151,15 @@ def evaluate(tree: Tree, side: Side, nodes: Ints) -> float:
     return _play(tree, side, pi, value, chosen)
 
 
+def exits(tree: Tree, side: Side, nodes: Ints) -> Ints:
+    """Where play leaves a book, ascending: the next own histories, ends of the game, ends of the tree."""
+    chosen = np.zeros(tree.size, dtype=np.bool_)
+    chosen[nodes] = True
+    return np.flatnonzero(kernels.exits(tree.parent, tree.first, tree.player, chosen, side)).astype(
+        np.int32
+    )
+
+
 def gains(tree: Tree, side: Side) -> tuple[Ints, Floats]:
     """The expanded own histories and what memorizing each adds, given all before it (fact 1)."""
     value = tree.value if side == 1 else 1.0 - tree.value

@@ -59,6 +59,13 @@ def test_a_book_that_gains(one_worker: dict[str, object]) -> None:
     assert len(book) == one_worker["size"] > 3
     assert book[0]["history"] == []
     assert all(len(entry["moves"]) == 1 for entry in book)
+    judged = one_worker["judged"]
+    assert isinstance(judged, dict)
+    assert judged["rounds"] >= 1
+    assert judged["searches"] > len(book)
+    assert judged["after"] == one_worker["value"]
+    assert 0.0 < judged["fresh"] < 1.0
+    assert abs(judged["after"] - judged["fresh"]) <= judged["error"] == one_worker["error"]
 
 
 def test_two_workers_give_the_same_book_byte_for_byte(
@@ -111,11 +118,11 @@ def test_what_is_stored_is_not_searched_again(tmp_path: Path) -> None:
     changed = (*SMALL, "value.model=logistic")
     with open_matchup("chess", changed, store=store) as matchup:
         prepare(matchup, 1, 0.05)  # another value model: only positions not met before are searched
-        assert matchup.searches() < 10
+        assert matchup.searches() < 30
 
 
 def test_prep_and_value_share_one_search_and_opponents_are_not_valued(tmp_path: Path) -> None:
-    with open_matchup("chess", SMALL, store=tmp_path / "s.sqlite") as matchup:
+    with open_matchup("chess", (*SMALL, "judge=false"), store=tmp_path / "s.sqlite") as matchup:
         done = prepare(matchup, 1, 0.02)
         tree = done.tree
         own = int((tree.player == 1).sum())
@@ -143,6 +150,9 @@ def test_a_budget_alone_finds_its_price(tmp_path: Path) -> None:
         (("black.randomness=-1",), "black.randomness = -1"),
         (("white.options.Skil=3",), "Skil"),
         (("colour=1",), "unknown key 'colour'"),
+        (("judge.nods=5",), "did you mean 'nodes'"),
+        (("judge.nodes=0",), "judge.nodes = 0"),
+        (("value.model=rollouts", "judge.nodes=5"), "expected judge = false"),
     ],
 )
 def test_mistakes_get_one_clear_line(changes: tuple[str, ...], message: str, tmp_path: Path) -> None:
@@ -152,6 +162,21 @@ def test_mistakes_get_one_clear_line(changes: tuple[str, ...], message: str, tmp
     ):
         prepare(matchup, 1, 0.1)
     assert "\n" not in str(error.value)
+
+
+def test_judges_look_further_than_the_values_search(tmp_path: Path) -> None:
+    def limits(*changes: str) -> list[str]:
+        with open_matchup("chess", (*SMALL, *changes), workers=1, store=tmp_path / "s.sqlite") as matchup:
+            if matchup.judge is None:
+                return []
+            return [str(e.search.limit) for e in (matchup.judge.value, matchup.judge.fresh)]  # type: ignore[attr-defined]
+
+    assert limits() == ["15000 nodes", "30000 nodes"]
+    assert limits("judge.nodes=700") == ["700 nodes", "1400 nodes"]
+    assert limits("judge.milliseconds=9", "judge.fresh.depth=5") == ["9 ms", "5 depth"]
+    assert limits("value.depth=6") == ["10 depth", "11 depth"]
+    assert limits("judge=false") == limits("value.model=rollouts") == []
+    assert limits("judge=false", "judge.nodes=5") == ["5 nodes", "10 nodes"]
 
 
 def test_other_starts_and_chess960(tmp_path: Path) -> None:

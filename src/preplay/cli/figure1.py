@@ -10,6 +10,8 @@ import typer
 from preplay.cli import options
 
 PAPER_NODES = ("white.nodes=4000", "black.nodes=4000", "prep.nodes=20000")
+AS_PUBLISHED = ("judge=false", "value.model=linear")
+"""The paper takes values as they are: no second opinions, no calibration, unless asked for."""
 QUICK_NODES = ("white.nodes=1500", "black.nodes=1500", "prep.nodes=6000")
 
 
@@ -67,7 +69,8 @@ def figure1(
         raise InputError(f"side '{side}'; expected white, black or both")
     check_outputs(csv, plot)
     nodes = QUICK_NODES if quick else PAPER_NODES
-    name, config = load_config(spec, (*(nodes if spec == "chess" else ()), *(changes or ())))
+    own = (*nodes, *AS_PUBLISHED) if spec == "chess" else ()
+    name, config = load_config(spec, (*own, *(changes or ())))
     if config.get("kind") != "chess":
         raise InputError(f"matchup '{spec}' is not chess; use `preplay sweep` for other games")
     values = numbers(randomness) if randomness else experiment.QUICK if quick else experiment.FULL

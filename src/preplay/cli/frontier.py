@@ -32,10 +32,9 @@ def frontier(
 
     Example: preplay frontier synthetic --side 1 --plot frontier.svg
     """
-    from preplay import response
-    from preplay.growth import Limits, Pays, grow
+    from preplay.growth import Limits
     from preplay.matchup import open_matchup
-    from preplay.preparation import values_of
+    from preplay.preparation import explore
     from preplay.report.figures import check_figure
     from preplay.stopping import on_interrupt
 
@@ -46,22 +45,12 @@ def frontier(
         on_interrupt() as stop,
     ):
         who = matchup.side(side)
-        least = 0.0 if cost is None and matchup.enumerable else matchup.cost(who, cost)
-        response.check_cost(least, zero=cost is None)
         progress = show.progress_line(quiet or as_json, matchup.telling)
-        grown = grow(
-            matchup.game,
-            who,
-            matchup.base,
-            matchup.prep[who - 1],
-            values_of(matchup, least),
-            Pays(least),
-            Limits(histories, seconds, negligible=matchup.negligible, window=matchup.window),
-            stop=stop,
-            progress=progress,
-        )
+        playing = show.text_line(quiet or as_json, matchup.telling)
+        limits = Limits(histories, seconds)
+        explored = explore(matchup, who, cost, limits, stop=stop, progress=progress, playing=playing)
         show.end_progress(progress)
-        front = response.frontier(grown.tree, who, least)
+        grown, front = explored.grown, explored.frontier
         points = [
             {"cost": float(c), "size": int(s), "value": float(v)}
             for c, s, v in zip(front.cost, front.size, front.value, strict=True)
@@ -77,7 +66,7 @@ def frontier(
             show.print_json(
                 {
                     "side": matchup.label(who),
-                    "least_cost": least,
+                    "least_cost": explored.cost,
                     "unprepared": front.unprepared,
                     "error": error,
                     "ending": grown.ending,
@@ -88,6 +77,7 @@ def frontier(
                     ],
                 }
                 | ({"guess": True} if matchup.guessing else {})
+                | ({"judged": explored.judged.as_data()} if explored.judged else {})
             )
         else:
             name = matchup.sides[who - 1]
@@ -95,6 +85,9 @@ def frontier(
             print(f"Without preparation {front.unprepared:.6g}.", end=" ")
             if error > 1e-6:
                 print(f"Values come from games and are off by up to {error:.3g}.", end=" ")
+            if explored.judged is not None:
+                print("Of the largest book:")
+                show.print_judged(explored.judged)
             print("Just below each cost the best book is:\n" if points else "Nothing is worth learning.")
             rows = [(f"{p['cost']:.4g}", f"{p['size']}", f"{p['value']:.6f}") for p in points]
             if points:

@@ -116,6 +116,8 @@ def as_data(matchup: Matchup[Any], prepared: Prepared, book: Book) -> dict[str, 
     clock = {} if prepared.played is None else {"clock": prepared.played.as_data()}
     if prepared.refused is not None:
         clock["refused"] = prepared.refused.as_data()
+    if prepared.judged is not None:
+        clock["judged"] = prepared.judged.as_data()
     return {
         "side": matchup.label(best.side),
         "cost": best.cost,
@@ -156,6 +158,8 @@ def print_book(matchup: Matchup[Any], prepared: Prepared, book: Book, lines: int
     if matchup.clock is not None and prepared.played is None:
         print("  no fresh games       the values are first guesses; only the bound and the error count")
     print(f"  looked at            {show.histories(grown.histories)}, {grown.questions:,} questions")
+    if prepared.judged is not None:
+        show.print_judged(prepared.judged)
     if prepared.played is not None:
         print("\n" + "\n".join(prepared.played.lines()))
     if not book.entries:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from preplay.book import Entry
     from preplay.growth import GrowthProgress
+    from preplay.judging import Judged
     from preplay.matchup import Matchup
 
 
@@ -53,6 +54,14 @@ def moves(matchup: Matchup[Any], entry: Entry, most: int = 4) -> str:
 def histories(count: int) -> str:
     """So many histories: "1 history", "1,200 histories"."""
     return f"{count:,} {'history' if count == 1 else 'histories'}"
+
+
+def print_judged(judged: Judged) -> None:
+    """What second opinions made of a promise."""
+    rounds = f"{judged.rounds} {'round' if judged.rounds == 1 else 'rounds'}"
+    print(f"  judged               in {rounds}, {judged.searches:,} deep searches")
+    for line in judged.lines():
+        print(f"{'':23}{line}")
 
 
 def finite(number: float) -> float | None:

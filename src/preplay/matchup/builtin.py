@@ -37,6 +37,7 @@ BUILTIN: Mapping[str, Builtin] = {
             "black": {"milliseconds": 10, "multipv": 2, "randomness": 1e-6},
             "prep": {"milliseconds": 50, "multipv": 2, "randomness": 1e-6},
             "value": {"model": "threshold"},
+            "judge": False,
         },
     ),
     "chess-clock": Builtin(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, S
 from preplay.chess.rules import ChessGame, line_san
 from preplay.errors import InputError
 from preplay.game import Side, walk
+from preplay.judging import Judge
 from preplay.matchup.model import Choosing, Engines, Matchup, Notation, Sampling
 from preplay.matchup.settings import LEAST_COST, LIMITS, Offering, Settings, validate, without_idle_menus
 from preplay.policy import Policy
@@ -91,6 +93,17 @@ class ChessValue(Searching):
     seed: int = 0
 
 
+class Judging(Searching):
+    """Second opinions about positions that a choice rests on.
+
+    What it leaves out is as in the value's search, with ten times its limit and one line.
+    """
+
+    multipv: int = Field(default=1, ge=1, le=218)
+    fresh: Searching | None = None
+    """Who values the final choice afresh; what it leaves out is as the judge's, with twice the limit."""
+
+
 class Start(Settings):
     """Where the game begins."""
 
@@ -125,9 +138,29 @@ class Chess(Rules):
     white_prep: Preparation | None = None
     black_prep: Preparation | None = None
     value: ChessValue = ChessValue()
+    judge: Judging | None = Judging()
     cost: float | None = Field(default=None, gt=0.0)
     white_cost: float | None = Field(default=None, gt=0.0)
     black_cost: float | None = Field(default=None, gt=0.0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _judge_on_or_off(cls, tables: Any) -> Any:
+        """`judge = false` is no judge; where values come from games there is nothing to judge."""
+        if not isinstance(tables, dict) or isinstance(tables.get("judge", True), dict):
+            return tables
+        value = tables.get("value")
+        sampled = isinstance(value, dict) and value.get("model") == "rollouts"
+        judge = tables.get("judge", True)
+        if judge is False or (judge is True and sampled):
+            return tables | {"judge": None}
+        return {k: x for k, x in tables.items() if k != "judge"} if judge is True else tables
+
+    @model_validator(mode="after")
+    def _only_scores_are_judged(self) -> Chess:
+        if self.judge is not None and self.value.model == "rollouts":
+            raise ValueError("values by roll-outs carry their own error; expected judge = false")
+        return self
 
 
 BASE_NODES, PREP_NODES = 5_000, 20_000
@@ -154,7 +187,9 @@ def open_chess(
     habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
     studies = studied(preps[0]), studied(preps[1])
-    judge = _value_search(settings.value, settings.prep)
+    valuer = _valuer(settings.value, settings.prep)
+    valuing = search_of(valuer, PREP_NODES)
+    judges = _judges(settings.judge, valuer, valuing)
     with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
         analyst = Analyst(pool, kept)
         base = (
@@ -165,11 +200,11 @@ def open_chess(
             EnginePolicy(analyst, studies[0], preps[0].randomness),
             EnginePolicy(analyst, studies[1], preps[1].randomness),
         )
-        engines = {s.engine: pool.identity(s.engine) for s in (white, black, *studies, judge)}
+        engines = {s.engine: pool.identity(s.engine) for s in (white, black, *studies, valuing, *judges)}
         widest = max(s.multipv for s in (white, black, *studies)) + max(
             h.widest if h else 0 for h in habits
         )
-        value, sampling = _value(settings, game, base, analyst, judge, widest)
+        value, sampling = _value(settings, game, base, analyst, valuing, widest)
         yield Matchup(
             name="chess",
             game=game,
@@ -178,6 +213,7 @@ def open_chess(
             value=value,
             menus=(menus_of(analyst, preps[0]), menus_of(analyst, preps[1])),
             deviations=(preps[0].deviations, preps[1].deviations),
+            judge=_judge(settings, analyst, judges),
             sampling=sampling,
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
@@ -252,12 +288,55 @@ def study(prep: P, own: P | None) -> P:
     return prep.model_copy(update=given)
 
 
-def _value_search(value: ChessValue, prep: Preparation) -> Search:
-    """The value's search: what it leaves out is as in the preparation."""
+def _valuer(value: ChessValue, prep: Preparation) -> Searching:
+    """Who gives values: what its table leaves out is as in the preparation."""
     own = {k: getattr(value, k) for k in ("engine", "options", "multipv") if getattr(value, k)}
     source = value if _limited(value) else prep
     own |= {k: getattr(source, k) for k in LIMITS}
-    return search_of(prep.model_copy(update={"multipv": prep.scored} | own), PREP_NODES)
+    return prep.model_copy(update={"multipv": prep.scored} | own)
+
+
+HASH = 16
+"""Megabytes of hash for a judge: its searches are too long for the small hash of the others."""
+TIMES, AFRESH = 10, 2
+"""How much further a judge looks than the value's search, and a fresh search than the judge."""
+
+
+def _judges(judge: Judging | None, valuer: Searching, valuing: Search) -> list[Search]:
+    """The searches of the judge and of the fresh value, or none."""
+    if judge is None:
+        return []
+    first = _further(judge, valuer, valuing.limit, TIMES)
+    fresh = judge.fresh or Searching(multipv=judge.multipv)
+    options = judge.options if judge.engine else valuer.options | judge.options
+    merged = judge.model_copy(update={"engine": judge.engine or valuer.engine, "options": options})
+    return [first, _further(fresh, merged, first.limit, AFRESH)]
+
+
+def _further(own: Searching, before: Searching, limit: Limit, times: int) -> Search:
+    """A search that looks further than another: what its table leaves out is as there."""
+    options = own.options if own.engine else before.options | own.options
+    given = Searching(
+        engine=own.engine or before.engine,
+        options=options if "hash" in map(str.casefold, options) else options | {"Hash": HASH},
+        multipv=own.multipv,
+        **{k: getattr(own, k) for k in LIMITS},
+    )
+    if _limited(own):
+        return search_of(given, PREP_NODES)
+    further = (
+        limit.amount + round(math.log(times, 1.7)) if limit.kind == "depth" else times * limit.amount
+    )
+    return search_of(given.model_copy(update={limit.kind: further}), PREP_NODES)
+
+
+def _judge(settings: Chess, analyst: Analyst, judges: Sequence[Search]) -> Judge[Any] | None:
+    """Second opinions by the same value model."""
+    model = settings.value.model
+    if not judges or model == "rollouts":
+        return None
+    first, fresh = judges
+    return Judge(EngineValue(analyst, first, model), EngineValue(analyst, fresh, model))
 
 
 def _limited(player: Searching) -> bool:
@@ -269,12 +348,12 @@ def _value(
     game: ChessGame,
     base: tuple[Policy[Any], Policy[Any]],
     analyst: Analyst,
-    judge: Search,
+    valuing: Search,
     widest: int,
 ) -> tuple[Evaluator[Any], Sampling[Any] | None]:
     value = settings.value
     if value.model != "rollouts":
-        return EngineValue(analyst, judge, value.model), None
+        return EngineValue(analyst, valuing, value.model), None
     from preplay.sampling.adaptive import AdaptiveRollouts
     from preplay.sampling.rollouts import Playouts, Rollouts, enough_samples, theorem3_histories
 

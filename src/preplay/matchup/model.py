@@ -13,6 +13,7 @@ from preplay.value import Evaluator
 
 if TYPE_CHECKING:
     from preplay.book import Entry
+    from preplay.judging import Judge
     from preplay.sampling.adaptive import AdaptiveRollouts
     from preplay.sampling.timeshare import Memory, TimeShare
     from preplay.stopping import Stop
@@ -84,6 +85,8 @@ class Matchup(Generic[S]):
     """What each side would play after long study."""
     value: Evaluator[S]
     """v(h) of base against base."""
+    judge: Judge[S] | None = None
+    """Second opinions about `value`, asked where a choice rests on it."""
     menus: tuple[Menus[S] | None, Menus[S] | None] = (None, None)
     """What each side's book may play instead of prep's first choice; None: prep, always."""
     deviations: tuple[int | None, int | None] = (None, None)

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from preplay.errors import InputError
 from preplay.game import Game
+from preplay.judging import Judge
 from preplay.matchup.model import Choosing, Matchup, Sampling
 from preplay.matchup.settings import LEAST_COST, Offering, Settings, validate, without_idle_menus
 from preplay.policy import Menus, Policy, Uniform
@@ -25,6 +26,7 @@ class Tabular(Settings):
 
     kind: Literal["tabular"]
     file: str
+    judge: Literal["exact"] | None = None
     cost: float | None = Cost
 
 
@@ -39,6 +41,7 @@ class Synthetic(Settings):
     randomness: float = Field(default=0.2, ge=0.0)
     noise: float = Field(default=1.0, ge=0.0)
     value: Literal["exact", "estimate"] = "exact"
+    judge: Literal["exact"] | None = None
     cost: float | None = Cost
 
 
@@ -111,12 +114,14 @@ def open_tabular(config: Mapping[str, Any]) -> Matchup[Any]:
         base=(base, base),
         prep=(prep, prep),
         value=tabular.TabularValue(),
+        judge=_judge(settings.judge, game, base),
         menus=(
             tabular.TabularMenus() if game.offers[0] else None,
             tabular.TabularMenus() if game.offers[1] else None,
         ),
         costs=(settings.cost, settings.cost),
-        config={"kind": "tabular", "sha256": digest},
+        config={"kind": "tabular", "sha256": digest}
+        | ({"judge": settings.judge} if settings.judge else {}),
         enumerable=True,
         window=4096,
     )
@@ -128,9 +133,10 @@ def open_synthetic(config: Mapping[str, Any]) -> Matchup[Any]:
 
     settings = validate(Synthetic, config, "synthetic matchup")
     histories = settings.width**settings.length
-    if settings.value == "exact" and histories > 5_000_000:
+    key = "value" if settings.value == "exact" else "judge"
+    if "exact" in (settings.value, settings.judge) and histories > 5_000_000:
         raise InputError(
-            f'synthetic matchup: value = "exact" over {settings.width}^{settings.length} games; '
+            f'synthetic matchup: {key} = "exact" over {settings.width}^{settings.length} games; '
             'expected at most 5,000,000 games, or value = "estimate"'
         )
     game = synthetic.SyntheticGame(settings.length, settings.width, settings.luck, seed=settings.seed)
@@ -146,11 +152,20 @@ def open_synthetic(config: Mapping[str, Any]) -> Matchup[Any]:
         base=(base, base),
         prep=(prep, prep),
         value=value,
+        judge=_judge(settings.judge, game, base),
         costs=(settings.cost, settings.cost),
         config=settings.model_dump(),
         enumerable=exact,
         window=1024,
     )
+
+
+def _judge(judge: Literal["exact"] | None, game: Game[Any], base: Policy[Any]) -> Judge[Any] | None:
+    """The judge of a game that is small enough to be played out, if one was asked for."""
+    if judge is None:
+        return None
+    exact = Exact(game, (base, base))
+    return Judge(exact, exact)
 
 
 def open_openspiel(config: Mapping[str, Any]) -> Matchup[Any]:

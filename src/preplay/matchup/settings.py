@@ -105,6 +105,8 @@ def override(config: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any
             raise InputError(f"--set {shown}: nested too deeply; expected at most {DEEPEST} levels")
         table = result
         for part in parts[:-1]:
+            if table.get(part) is False:  # what was switched off gets settings of its own
+                table[part] = {}
             table = table.setdefault(part, {})
             if not isinstance(table, dict):
                 raise InputError(f"--set {shown}: '{part}' is not a table")

@@ -1,0 +1,269 @@
+"""Second opinions about values: judge what a choice rests on, and choose again.
+
+Cheap values are noisy, and a best book is drawn to the noise. So what the chosen book rests on is valued
+again by a *judge*, these values are put in place, and the book is chosen again, until it rests on judged
+values alone (fact 8 of docs/model.md). Only few histories are ever judged. The book is best by the values
+in use, and a fresh search that took no part in the choice says what it is worth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from preplay import response
+from preplay.game import Game, S, Side, walk
+from preplay.growth import Grown
+from preplay.policy import REST, Ahead, ahead_of
+from preplay.stopping import Stop
+from preplay.tree import Ints, Tree
+from preplay.value import Evaluator, Value
+
+CONFIDENT = 1.96
+"""Standard errors in a 95 % interval."""
+CUT = ("seconds", "interrupted")
+"""Endings of a growth that ran out of time."""
+History = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Judge(Generic[S]):
+    """Who gives second opinions."""
+
+    value: Evaluator[S]
+    """Counts in the choice."""
+    fresh: Evaluator[S]
+    """Says what the final choice is worth, and takes no part in it."""
+
+
+@dataclass(frozen=True)
+class Opinions(Generic[S]):
+    """v(h) as the judge said where it was asked, elsewhere as the first evaluator says."""
+
+    game: Game[S]
+    first: Evaluator[S]
+    judged: Mapping[History, Value] = field(default_factory=dict)
+
+    def ahead(self) -> Ahead[S] | None:
+        """As the first evaluator, about what the judge has not valued."""
+        inside = ahead_of(self.first)
+        return None if inside is None else inside.of(self._unjudged)
+
+    def values(self, states: Sequence[S]) -> list[Value]:
+        """The value in use at each state."""
+        known = [self.judged.get(self.game.history(state)) for state in states]
+        rest = self._unjudged(states)
+        asked = iter(self.first.values(rest) if rest else ())
+        return [value if value is not None else next(asked) for value in known]
+
+    def _unjudged(self, states: Sequence[S]) -> list[S]:
+        return [state for state in states if self.game.history(state) not in self.judged]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the judge made of a choice, from the point of view of the preparing side."""
+
+    rounds: int
+    """Choices that were judged, the last one included."""
+    searches: int
+    """Histories that the judge valued."""
+    before: float
+    """What the first choice promised, by the first values alone."""
+    after: float
+    """What the last choice promises, by the values in use."""
+    fresh: float | None = None
+    """What the fresh values say of it; None where there was no time for them."""
+    error: float = 0.0
+    """How far judge and fresh values are apart: 95 % of what independent errors at the exits add up to,
+    and at least the difference of the two promises."""
+    left: int = 0
+    """Histories that the choice rests on and the judge had no time for."""
+
+    def as_data(self) -> dict[str, Any]:
+        """As JSON data."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """As a reader sees it."""
+        told = [f"promised {self.before:.4g} by the first values, {self.after:.4g} by the judge's"]
+        if self.fresh is not None:
+            told.append(f"a fresh search says {self.fresh:.4g} (within {self.error:.2g})")
+        else:
+            told.append("there was no time for a fresh search")
+        if self.left:
+            told.append(f"not judged for want of time: {self.left:,} of the positions it rests on")
+        return told
+
+
+class Choice(Protocol):
+    """A book chosen on a grown tree: a best book, or the largest one of a frontier."""
+
+    @property
+    def side(self) -> Side:
+        """Who prepares."""
+        ...
+
+    @property
+    def grown(self) -> Grown:
+        """The growth it was chosen on."""
+        ...
+
+    @property
+    def book(self) -> Ints:
+        """The memorized histories as indices of the tree."""
+        ...
+
+    @property
+    def cost(self) -> float:
+        """The cost for which the tree was grown."""
+        ...
+
+    @property
+    def value(self) -> float:
+        """What it promises."""
+        ...
+
+
+C = TypeVar("C", bound=Choice)
+
+
+def settle(
+    game: Game[S],
+    first: Evaluator[S],
+    judge: Judge[S],
+    grow: Callable[[Evaluator[S], bool], C],
+    again: Callable[[C, Grown], C],
+    stops: tuple[Stop, Stop],
+    tell: Callable[[str], None],
+) -> tuple[C, Judged]:
+    """Choose and judge in turns until the choice rests on judged values, then value it afresh.
+
+    `grow` grows a tree with the values given and chooses on it (it hears whether that is the first time);
+    `again` chooses on the same tree with other values. A tree is grown again only where a value fell at
+    the end of a line: going on from there might pay now. The first of the `stops` ends the rounds, the
+    second also the fresh search; either leaves the best choice so far.
+    """
+    stop, last = stops
+    known: dict[History, Value] = {}
+    choice = grow(Opinions(game, first), True)
+    before, rounds = choice.value, 0
+    while True:
+        fell = False
+        while (missing := _unjudged(choice, known)) and not stop.asked:
+            rounds += 1
+            tell(f"judging: round {rounds}, {len(missing):,} positions")
+            answers = _ask(game, judge.value, [history for history, _ in missing], stop)
+            new = dict(zip(missing, answers, strict=False))
+            known |= {history: value for (history, _), value in new.items()}
+            tree, reopened = _in_place(choice, {k: value for (_, k), value in new.items()})
+            fell |= reopened
+            choice = again(choice, replace(choice.grown, tree=tree))
+        if not fell or stop.asked:
+            break
+        regrown = grow(Opinions(game, first, known), False)
+        if regrown.grown.ending in CUT and regrown.grown.histories < choice.grown.histories:
+            choice = again(choice, replace(choice.grown, ending=regrown.grown.ending))
+            break  # there was no time to grow as much again; what may be missing is in the bound
+        choice = regrown
+    left = len(_unjudged(choice, known))
+    if left:
+        choice = again(choice, replace(choice.grown, ending=stop.reason))
+    judged = Judged(rounds, len(known), before, choice.value, left=left)
+    found = None if last.asked else _fresh(game, judge.fresh, choice, last, tell)
+    if found is None:
+        return again(choice, replace(choice.grown, ending=last.reason)), judged
+    return choice, replace(judged, fresh=found[0], error=found[1])
+
+
+def _unjudged(choice: Choice, known: Mapping[History, Value]) -> list[tuple[History, int]]:
+    """What the choice rests on and nobody judged, likeliest first.
+
+    These are its exits and the empty book's, the root, and its own histories: with them every gain, and
+    so the order in which to learn, is judged.
+    """
+    tree, side = choice.grown.tree, choice.side
+    ends = response.exits(tree, side, choice.book)
+    start = response.exits(tree, side, choice.book[:0])
+    nodes = np.unique(np.concatenate((np.zeros(1, dtype=np.int32), choice.book, ends, start)))
+    reach = response.reach(tree, side)
+    ranked = nodes[np.lexsort((nodes, -reach[nodes]))]
+    rows = ((_asked(tree, int(k)), int(k)) for k in ranked if _valued(tree, side, int(k)))
+    return [(history, k) for history, k in rows if history not in known]
+
+
+def _valued(tree: Tree, side: Side, k: int) -> bool:
+    """Whether v(h) stands at `k`, and was not left unknown because hardly anybody comes there."""
+    here = k == 0 or tree.player[k] == side or tree.names[tree.action[k]] == REST
+    return bool(here and (tree.open[k] or tree.radius[k] < 0.5))
+
+
+def _asked(tree: Tree, k: int) -> History:
+    """Where the value of `k` is asked: the rest of the opponent's moves is valued before them."""
+    history = tree.history(k)
+    return history[:-1] if history and history[-1] == REST else history
+
+
+def _in_place(choice: Choice, values: Mapping[int, Value]) -> tuple[Tree, bool]:
+    """The tree with these values, and whether it may have ended a line too early.
+
+    A line ends where going on could not beat the value there. Where that value fell, it may: such a
+    history is open again, so that the bound counts what could be below it.
+    """
+    tree, side = choice.grown.tree, choice.side
+    value, radius, open = tree.value.copy(), tree.radius.copy(), tree.open.copy()
+    reach, leaves = response.reach(tree, side), tree.leaves
+    for k, new in values.items():
+        old, mine = (x if side == 1 else 1.0 - x for x in (value[k], new.mean))
+        if (
+            tree.player[k] == side
+            and leaves[k]
+            and mine < old
+            and reach[k] * (1.0 - mine + new.radius) > choice.cost
+        ):
+            open[k] = True
+        value[k], radius[k] = new
+    return replace(tree, value=value, radius=radius, open=open), bool((open & ~tree.open).any())
+
+
+def _fresh(
+    game: Game[S], fresh: Evaluator[S], choice: Choice, stop: Stop, tell: Callable[[str], None]
+) -> tuple[float, float] | None:
+    """What the choice is worth by values that took no part in it, and how far the two are apart."""
+    tree, side = choice.grown.tree, choice.side
+    ends = [int(k) for k in response.exits(tree, side, choice.book) if _valued(tree, side, int(k))]
+    tell(f"a fresh value of {len(ends):,} exits")
+    answers = _ask(game, fresh, [_asked(tree, k) for k in ends], stop)
+    if len(answers) < len(ends):
+        return None
+    value = tree.value.copy()
+    value[ends] = [answer.mean for answer in answers]
+    found = response.evaluate(replace(tree, value=value), side, choice.book)
+    apart = response.reach(tree, side)[ends] * (value[ends] - tree.value[ends])
+    return found, max(abs(found - choice.value), CONFIDENT * math.sqrt(float(np.square(apart).sum())))
+
+
+def _ask(game: Game[S], oracle: Evaluator[S], histories: Sequence[History], stop: Stop) -> list[Value]:
+    """The values of histories, in their order; fewer where a stop comes first."""
+    states = [walk(game, history) for history in histories]
+    ahead = ahead_of(oracle)
+    if ahead is None:
+        return list(oracle.values(states)) if states else []
+    ahead.prefetch(states)
+    answers: list[Value] = []
+    try:
+        for state in states:
+            if stop.asked:
+                break
+            with stop.interruptible():
+                (answer,) = oracle.values([state])
+            answers.append(answer)
+    except KeyboardInterrupt:
+        if not stop.asked:
+            raise
+    ahead.cancel(states[len(answers) :])
+    return answers

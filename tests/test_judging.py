@@ -1,0 +1,253 @@
+"""Second opinions: a judge that knows makes the promise true, and the book best by the values in use."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from randomgames import History, Raw, books, games, own_histories, v
+
+from preplay import response
+from preplay.game import Side
+from preplay.games import tabular
+from preplay.growth import Limits
+from preplay.judging import Judge, Opinions
+from preplay.matchup import Matchup, open_matchup
+from preplay.preparation import Prepared, explore, prepare
+from preplay.stopping import Stop
+from preplay.value import Evaluator, Exact, Value, ValueFunction
+
+BASE = tabular.TabularPolicy("base")
+PREP = tabular.TabularPolicy("prep")
+SIDES, COSTS = st.sampled_from([1, 2]), st.sampled_from([0.003, 0.01, 0.03, 0.1])
+
+
+def noise(history: History) -> float:
+    """A number that has nothing to do with the game."""
+    return hashlib.sha256(repr(history).encode()).digest()[0] / 255
+
+
+class Noisy:
+    """Cheap values: the truth and much noise. Counts what it is asked."""
+
+    def __init__(self, truth: Evaluator[tabular.Node]) -> None:
+        self.truth = truth
+
+    def values(self, states: Sequence[tabular.Node]) -> list[Value]:
+        return [
+            Value(0.5 * value.mean + 0.5 * noise(state.history))
+            for state, value in zip(states, self.truth.values(states), strict=True)
+        ]
+
+
+class Asked:
+    """An evaluator that remembers what it was asked."""
+
+    def __init__(self, inside: Evaluator[tabular.Node]) -> None:
+        self.inside = inside
+        self.histories: list[History] = []
+
+    def values(self, states: Sequence[tabular.Node]) -> list[Value]:
+        self.histories += [state.history for state in states]
+        return list(self.inside.values(states))
+
+
+def matchup_of(raw: Raw, *, enumerable: bool = True) -> tuple[Matchup[Any], Asked]:
+    """A tabular game with noisy values, and a judge that knows the exact ones."""
+    game = tabular.parse(raw)
+    exact = Exact(game, (BASE, BASE))
+    asked = Asked(exact)
+    judge: Judge[Any] = Judge(asked, exact)
+    return (
+        Matchup("test", game, (BASE, BASE), (PREP, PREP), Noisy(exact), judge, enumerable=enumerable),
+        asked,
+    )
+
+
+def worth(raw: Raw, side: int, book: frozenset[History], values: dict[History, float]) -> float:
+    """What a book earns when stopping at an own history is worth `values`, by the definition."""
+
+    def visit(node: Raw, history: History) -> float:
+        if "utility" in node:
+            return float(node["utility"])
+        if node["player"] == side and history not in book:
+            return values[history]
+        kind = {"chance": "prob", side: "prep"}.get(node["player"], "base")
+        return sum(e[kind] * visit(e["to"], (*history, name)) for name, e in node["actions"].items())
+
+    value = visit(raw["root"], ())
+    return value if side == 1 else 1.0 - value
+
+
+def in_use(raw: Raw, matchup: Matchup[Any], judged: Sequence[History], side: int) -> dict[History, float]:
+    """The values in use: the judge's where it was asked, the cheap ones elsewhere."""
+    game, known = matchup.game, set(judged)
+    assert matchup.judge is not None
+    found = {}
+    for history in own_histories(raw["root"], side):
+        state = game.root()
+        for action in history:
+            state = game.next(state, action)
+        oracle = matchup.judge.value if history in known else matchup.value
+        found[history] = oracle.values([state])[0].mean
+    return found
+
+
+def chosen(prepared: Prepared) -> frozenset[History]:
+    return frozenset(prepared.tree.history(int(k)) for k in prepared.response.nodes)
+
+
+@settings(max_examples=60, deadline=None)
+@given(games(), SIDES, COSTS, st.sampled_from([None, 2]))
+def test_a_judge_that_knows_makes_the_promise_true(
+    raw: Raw, side: Side, cost: float, budget: int | None
+) -> None:
+    matchup, asked = matchup_of(raw)
+    prepared = prepare(matchup, side, cost, budget)
+    best, judged, histories = prepared.response, prepared.judged, list(asked.histories)
+    assert judged is not None
+    book = chosen(prepared)
+    exact = {h: v(_node(raw, h)) for h in own_histories(raw["root"], side)}
+    assert best.value == pytest.approx(worth(raw, side, book, exact), abs=1e-9)
+    assert (judged.after, judged.fresh) == (best.value, pytest.approx(best.value, abs=1e-9))
+    assert judged.error == pytest.approx(0.0, abs=1e-9)
+    assert judged.searches == len(set(histories)) == len(histories)
+    values = in_use(raw, matchup, histories, side)
+    nets = [
+        worth(raw, side, b, values) - cost * len(b)
+        for b in books(raw["root"], side)
+        if budget is None or len(b) <= budget
+    ]
+    assert best.net == pytest.approx(max(nets), abs=1e-9)
+    assert best.upper == pytest.approx(best.net, abs=1e-9)
+    first = prepare(replace(matchup, judge=None), side, cost, budget).response
+    assert judged.before == pytest.approx(first.value, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(games(), SIDES, st.integers(0, 4))
+def test_a_budget_without_a_cost_is_judged_too(raw: Raw, side: Side, budget: int) -> None:
+    matchup, asked = matchup_of(raw, enumerable=False)
+    prepared = prepare(matchup, side, None, budget)
+    best, histories = prepared.response, list(asked.histories)
+    exact = {h: v(_node(raw, h)) for h in own_histories(raw["root"], side)}
+    assert best.value == pytest.approx(worth(raw, side, chosen(prepared), exact), abs=1e-9)
+    values = in_use(raw, matchup, histories, side)
+    most = max(worth(raw, side, b, values) for b in books(raw["root"], side) if len(b) <= budget)
+    assert best.size <= budget
+    assert best.value <= most + 1e-9 <= best.upper + 2e-9
+
+
+@settings(max_examples=40, deadline=None)
+@given(games(), SIDES)
+def test_a_frontier_is_learned_by_judged_gains(raw: Raw, side: Side) -> None:
+    matchup, asked = matchup_of(raw)
+    explored = explore(matchup, side)
+    front, tree = explored.frontier, explored.grown.tree
+    exact = {h: v(_node(raw, h)) for h in own_histories(raw["root"], side)}
+    values = in_use(raw, matchup, asked.histories, side)
+    every = [(worth(raw, side, b, values), len(b)) for b in books(raw["root"], side)]
+    for j, (cost, size, value) in enumerate(zip(front.cost, front.size, front.value, strict=True)):
+        book = frozenset(tree.history(int(k)) for k in front.book(j))
+        assert value == pytest.approx(worth(raw, side, book, exact), abs=1e-9)
+        assert value - cost * size == pytest.approx(max(x - cost * n for x, n in every), abs=1e-9)
+    known = front.unprepared
+    for n, (k, gain) in enumerate(zip(front.order, front.gain, strict=True), 1):
+        known += gain
+        part = frozenset(tree.history(int(i)) for i in front.order[:n])
+        assert known == pytest.approx(worth(raw, side, part, exact), abs=1e-9), tree.history(int(k))
+
+
+@settings(max_examples=60, deadline=None)
+@given(games(), SIDES, COSTS, st.integers(1, 12))
+def test_a_cut_growth_is_judged_and_its_bound_holds(raw: Raw, side: Side, cost: float, most: int) -> None:
+    matchup, asked = matchup_of(raw)
+    best = prepare(matchup, side, cost, limits=Limits(histories=most)).response
+    values = in_use(raw, matchup, asked.histories, side)
+    nets = [worth(raw, side, b, values) - cost * len(b) for b in books(raw["root"], side)]
+    assert best.upper >= max(nets) - 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(games(), SIDES, COSTS, st.integers(0, 6))
+def test_no_time_for_all_of_it(raw: Raw, side: Side, cost: float, answers: int) -> None:
+    """Stopped after so many answers of the judge: what is left is told, and the bound holds."""
+    matchup, asked = matchup_of(raw)
+    assert matchup.judge is not None
+    stop = Stop()
+
+    class Slow:
+        def prefetch(self, states: Sequence[Any]) -> None: ...
+
+        def cancel(self, states: Sequence[Any]) -> None: ...
+
+        def values(self, states: Sequence[Any]) -> Sequence[Value]:
+            found = asked.values(states)
+            stop.asked = len(asked.histories) > answers
+            return found
+
+    slow = replace(matchup, judge=Judge(Slow(), matchup.judge.fresh))
+    prepared = prepare(slow, side, cost, stop=stop)
+    best, judged = prepared.response, prepared.judged
+    assert judged is not None
+    if not stop.asked:
+        assert judged.left == 0
+        return
+    assert prepared.grown.ending == "interrupted"
+    assert judged.fresh is None
+    values = in_use(raw, matchup, list(asked.histories), side)
+    book = chosen(prepared)
+    assert best.value == pytest.approx(worth(raw, side, book, values), abs=1e-9)
+    nets = [worth(raw, side, b, values) - cost * len(b) for b in books(raw["root"], side)]
+    assert best.upper >= max(nets) - 1e-9
+    ends = response.exits(prepared.tree, side, best.nodes)
+    own = {prepared.tree.history(int(k)) for k in ends if prepared.tree.player[k] == side}
+    assert judged.left >= len(own - set(asked.histories))
+
+
+def test_opinions_ask_only_about_what_nobody_judged() -> None:
+    game = tabular.parse({"format": "preplay-game/1", "root": _LINE})
+    asked = Asked(ValueFunction(lambda node: 0.25))
+    root = game.root()
+    after = game.next(root, "a")
+    opinions = Opinions(game, asked, {("a",): Value(0.75, 0.1)})
+    assert opinions.values([after, root, after]) == [(0.75, 0.1), (0.25, 0.0), (0.75, 0.1)]
+    assert asked.histories == [()]
+    assert opinions.values([]) == []
+
+
+def test_a_synthetic_game_with_an_exact_judge() -> None:
+    changes = ("value=estimate", "judge=exact", "cost=0.002")
+    with open_matchup("synthetic", changes) as matchup:
+        prepared = prepare(matchup, 1)
+    judged = prepared.judged
+    assert judged is not None
+    assert judged.rounds >= 1
+    assert judged.after == pytest.approx(judged.fresh, abs=1e-9)
+    with open_matchup("synthetic", ("cost=0.002",)) as matchup:
+        true = prepare(matchup, 1).response
+    assert prepared.response.net <= true.net + 1e-9
+
+
+_LINE: Raw = {
+    "player": 1,
+    "actions": {
+        "a": {
+            "base": 1.0,
+            "prep": 1.0,
+            "to": {"player": 1, "actions": {"b": {"base": 1.0, "prep": 1.0, "to": {"utility": 1.0}}}},
+        }
+    },
+}
+
+
+def _node(raw: Raw, history: History) -> Raw:
+    node: Raw = raw["root"]
+    for action in history:
+        node = node["actions"][action]["to"]
+    return node

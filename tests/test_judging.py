@@ -129,8 +129,8 @@ def test_a_judge_that_knows_makes_the_promise_true(
     assert judged.before == pytest.approx(first.value, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
-@given(games(), SIDES, st.integers(0, 4))
+@settings(max_examples=25, deadline=None)
+@given(games(depth=3), SIDES, st.integers(0, 4))
 def test_a_budget_without_a_cost_is_judged_too(raw: Raw, side: Side, budget: int) -> None:
     matchup, asked = matchup_of(raw, enumerable=False)
     prepared = prepare(matchup, side, None, budget)

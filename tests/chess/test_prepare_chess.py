@@ -33,7 +33,7 @@ SMALL = (
 
 
 def command(store: Path, *more: str) -> list[str]:
-    sets = [part for change in SMALL for part in ("--set", change)]
+    sets = [part for change in (*SMALL, "judge.nodes=5000") for part in ("--set", change)]
     return [sys.executable, "-c", "from preplay.cli import main; main()", "prepare", "chess", *sets,
             "--side", "white", "--cost", "0.004", "--store", str(store), "--json", *more]  # fmt: skip
 

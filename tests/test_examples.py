@@ -45,7 +45,7 @@ def test_the_tabular_example() -> None:
 
 
 def test_the_games_of_a_rival() -> None:
-    habits = read_habits(EXAMPLES / "rival.pgn", 2, "Rival")
+    habits = read_habits([EXAMPLES / "rival.pgn"], 2, ["Rival"])
     board = chess.Board()
     board.push_san("e4")
     assert habits.games == 19

@@ -252,7 +252,7 @@ def test_random_games_against_a_slow_check(book: Book, rng: random.Random) -> No
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (pgn("1. e4 e5") + pgn("1. e4 e5 2. Qxe5"), r"games: game 2: illegal san: 'Qxe5' in "),
+        (pgn("1. e4 e5 2. Qxe5"), r"games: game 1: 'Qxe5' in its line 6 is not legal; expected PGN"),
         (
             pgn("1. e4", tags='[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n'),
             "games: game 1 starts from '4k3/8/8/8/8/8/4P3/4K3 w - - 0 1'; the book's start is the usual "
@@ -260,10 +260,12 @@ def test_random_games_against_a_slow_check(book: Book, rng: random.Random) -> No
         ),
         (pgn("1. e4", tags='[FEN "nonsense"]\n'), "games: game 1: .*nonsense"),
         ("", "games: no games; expected PGN"),
-        ("what is this\n", "games: game 1 has neither tags nor moves; expected PGN"),
-        ("what * is -- this\n", "games: game 1 has neither tags nor moves; expected PGN"),
-        (pgn("1. e4 e5") + "1-0\n", "games: game 2 has neither tags nor moves; expected PGN"),
-        ("\nE\x00v\x00 *", r"games: not PGN text \(control character 0x00 in line 2\); expected UTF-8"),
+        ("what is this\n", "games: game 1: 'what' in its line 1 is not legal; expected PGN"),
+        ("-- * --\n", "games: game 1 has neither tags nor moves; expected PGN"),
+        (
+            "\nE\x00v\x00 *",
+            r"games: not PGN text \(control character 0x00 in line 2\); expected PGN in UTF-8",
+        ),
         (pgn("1. e4 \x1b"), r"games: not PGN text \(control character 0x1b in line 6\)"),
     ],
 )
@@ -291,9 +293,16 @@ def test_rubbish_is_no_game(seed: int, tmp_path: Path) -> None:
     path.write_bytes(rng.randbytes(3000))
     with pytest.raises(InputError, match=r"c.pgn: not PGN text \(control character 0x.. in line \d+\)"):
         check_file(BOOK, path)
-    path.write_bytes(pgn("1. e4").encode("utf-16"))
-    with pytest.raises(InputError, match=r"not PGN text \(control character 0x00 in line 1\)"):
-        check_file(BOOK, path)
+
+
+def test_a_broken_game_is_left_out_and_told() -> None:
+    text = pgn("1. e4 e5") + pgn("1. e4 e5 2. Qxe5") + pgn("1. e4 c5 2. Nf3") + "1-0\n"
+    report = check_text(BOOK, text, name="games")
+    assert [row.number for row in report.rows] == [1, 3]
+    assert report.summary.broken == (
+        "games: game 2: 'Qxe5' in its line 6 is not legal",
+        "games: game 4 has neither tags nor moves",
+    )
 
 
 def test_old_files_and_bare_tags_are_games(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,7 +11,8 @@ from typing import Literal
 from preplay.book import Book
 from preplay.chess.books.lines import numbered, position_key
 from preplay.chess.books.lookup import BookLookup, Hit, Played, book_lookup
-from preplay.chess.players.readgames import ReadGame, games, read_pgn
+from preplay.chess.players.names import meant
+from preplay.chess.players.readgames import ReadGame, read_file, read_text
 from preplay.errors import InputError
 from preplay.game import Side
 
@@ -68,6 +69,8 @@ class Summary:
     games: int
     skipped: int
     """Games in which the player did not have the book's side, or that were not chess."""
+    broken: tuple[str, ...]
+    """What was wrong with the games that could not be read."""
     outcomes: Mapping[Outcome, int]
     moves: float
     """How many moves the book carried on average, of the games that came to its start."""
@@ -87,8 +90,9 @@ class Report:
 
 
 def check_file(book: Book, path: str | Path, *, player: str = "", by_position: bool = True) -> Report:
-    """Hold the games of a PGN file against `book`; see `check_text`."""
-    return check_text(book, read_pgn(path), name=str(path), player=player, by_position=by_position)
+    """Hold the games of a PGN file, packed or not, against `book`; see `check_text`."""
+    broken: list[str] = []
+    return _check_games(book, read_file(path, broken), broken, str(path), player, by_position)
 
 
 def check_text(
@@ -96,25 +100,35 @@ def check_text(
 ) -> Report:
     """Where each game in `text` left the preparation.
 
-    With `player`, only games count in which that name (or a part of it) has the book's side. With
-    `by_position` a line that transposes into the book is in the book. A game is held against the book
-    from where it first reaches the book's start. Raises InputError at an illegal move, or if no game
-    reaches that start.
+    With `player`, only games count in which that name has the book's side. With `by_position` a line
+    that transposes into the book is in the book. A game is held against the book from where it first
+    reaches the book's start. Games with an illegal move are left out and told. Raises InputError if no
+    game is left, or none reaches that start.
     """
+    broken: list[str] = []
+    return _check_games(book, read_text(text, name, broken), broken, name, player, by_position)
+
+
+def _check_games(
+    book: Book, played: Iterable[ReadGame], broken: list[str], name: str, player: str, by_position: bool
+) -> Report:
     lookup = book_lookup(book)
+    wanted = (player,) if player else ()
     rows: list[Checked] = []
     skipped = 0
     astray = ""
-    for number, game in enumerate(games(text, name), 1):
-        if not game.standard or player.lower() not in game.player(book.side).lower():
+    for game in played:
+        if not game.standard or not meant(wanted, game.player(book.side)):
             skipped += 1
             continue
-        astray = astray or f"game {number} starts from '{game.start.fen()}'"
-        rows.append(_check(lookup, book.side, number, game, by_position))
+        astray = astray or f"game {game.number} starts from '{game.start.fen()}'"
+        rows.append(_check(lookup, book.side, game, by_position))
+    if not rows and not skipped:
+        raise InputError(broken[0] if broken else f"{name}: no games; expected PGN")
     if rows and all(row.outcome == "elsewhere" for row in rows):
         there = book.start or "the usual one"
         raise InputError(f"{name}: {astray}; the book's start is {there}, which no game reaches")
-    return Report(book.side, tuple(rows), _summary(rows, book.side, skipped))
+    return Report(book.side, tuple(rows), _summary(rows, book.side, skipped, tuple(broken)))
 
 
 def _plies_before(start: Hashable, game: ReadGame) -> int | None:
@@ -127,7 +141,7 @@ def _plies_before(start: Hashable, game: ReadGame) -> int | None:
     return len(game.moves) if position_key(board) == start else None
 
 
-def _check(lookup: BookLookup, side: Side, number: int, game: ReadGame, by_position: bool) -> Checked:
+def _check(lookup: BookLookup, side: Side, game: ReadGame, by_position: bool) -> Checked:
     board = game.start.copy()
     path: list[str] = []
     sans: list[str] = []
@@ -137,13 +151,12 @@ def _check(lookup: BookLookup, side: Side, number: int, game: ReadGame, by_posit
         return lookup.find(Played(lookup.start, tuple(path), board), by_position=by_position)
 
     def leave(outcome: Outcome, played: str = "", expected: tuple[str, ...] = ()) -> Checked:
-        tag = game.headers.get
         return Checked(
-            number=number,
-            white=tag("White", "?"),
-            black=tag("Black", "?"),
-            date=tag("Date", "?"),
-            result=tag("Result", "*"),
+            number=game.number,
+            white=game.tags.white or "?",
+            black=game.tags.black or "?",
+            date=game.tags.date or "?",
+            result=game.tags.result or "*",
             outcome=outcome,
             ply=len(sans),
             moves=own,
@@ -192,7 +205,7 @@ def _check(lookup: BookLookup, side: Side, number: int, game: ReadGame, by_posit
     return left() if waiting and find() is None else leave("completed")
 
 
-def _summary(rows: Sequence[Checked], side: Side, skipped: int) -> Summary:
+def _summary(rows: Sequence[Checked], side: Side, skipped: int, broken: tuple[str, ...]) -> Summary:
     outcomes = Counter(row.outcome for row in rows)
     carried = [row.moves for row in rows if row.outcome != "elsewhere"]
     points: dict[Outcome, float] = {}
@@ -208,6 +221,7 @@ def _summary(rows: Sequence[Checked], side: Side, skipped: int) -> Summary:
     return Summary(
         games=len(rows),
         skipped=skipped,
+        broken=broken,
         outcomes={outcome: outcomes[outcome] for outcome in OUTCOMES},
         moves=sum(carried) / len(carried) if carried else 0.0,
         points=points,

@@ -76,6 +76,8 @@ def check(
         print(f"  {outcome}: {count}{scored}{meaning}")
     if summary.skipped:
         print(f"  {summary.skipped} games skipped (another player)")
+    if summary.broken:
+        print(f"  {len(summary.broken)} games left out ({summary.broken[0]})")
     for leaving in summary.leavings[:5]:
         expected = f" instead of {' / '.join(leaving.expected)}" if leaving.expected else ""
         after = leaving.line or "the start"

@@ -69,11 +69,24 @@ class Preparation(Player, Offering):
 class Games(Settings):
     """Games of a player, who moves as they tell; the engine's opinion counts as `weight` games."""
 
-    file: str
-    player: str = ""
+    file: str | list[str]
+    """PGN files, folders or patterns."""
+    player: str | list[str] = ""
+    """A name, or several spellings of it; empty: whoever has the side."""
     weight: float = Field(default=1.0, gt=0.0)
     digest: str = ""
-    """Of the file, in runs: it must not have changed since."""
+    """Of the files, in runs: they must not have changed since."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files."""
+        return (self.file,) if isinstance(self.file, str) else tuple(self.file)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All spellings of the name."""
+        given = (self.player,) if isinstance(self.player, str) else tuple(self.player)
+        return tuple(name for name in given if name.strip())
 
 
 class AtBoard(Player):
@@ -184,7 +197,8 @@ def open_chess(
     settings = validate(Chess, config, "chess matchup")
     game = settings.game()
     white, black = search_of(settings.white, BASE_NODES), search_of(settings.black, BASE_NODES)
-    habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
+    keep = kept_games(store)
+    habits = habits_of(settings.white.games, 1, keep), habits_of(settings.black.games, 2, keep)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
     studies = studied(preps[0]), studied(preps[1])
     valuer = _valuer(settings.value, settings.prep)
@@ -239,13 +253,20 @@ WINDOW = 16
 """Searches under way or waiting: enough to keep many engines busy, few enough to waste little."""
 
 
-def habits_of(given: Games | None, side: Side) -> Habits | None:
+def kept_games(store: Path | None) -> Path:
+    """Where games that were read are kept: beside the analysis store."""
+    store = store or default_store()
+    return store.with_name(f"{store.stem}-games")
+
+
+def habits_of(given: Games | None, side: Side, keep: Path | None = None) -> Habits | None:
     """What the games of a side's player tell; a file that changed since its run is refused."""
     if given is None:
         return None
-    habits = read_habits(given.file, side, given.player, given.weight)
+    habits = read_habits(given.files, side, given.names, given.weight, keep=keep)
     if given.digest not in ("", habits.digest):
-        raise InputError(f"{given.file}: has changed since the run; its digest was {given.digest}")
+        files = ", ".join(given.files)
+        raise InputError(f"{files}: has changed since the run; its digest was {given.digest}")
     return habits
 
 

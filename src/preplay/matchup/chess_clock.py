@@ -28,6 +28,7 @@ from preplay.matchup.chess import (
     Rules,
     default_store,
     habits_of,
+    kept_games,
     recorded,
     search_of,
     study,
@@ -110,7 +111,8 @@ def open_chess_clock(
     game, players = _game(settings), (settings.white, settings.black)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
     studies = [search_of(prep, PREP_NODES) for prep in preps]
-    habits = habits_of(settings.white.games, 1), habits_of(settings.black.games, 2)
+    keep = kept_games(store)
+    habits = habits_of(settings.white.games, 1, keep), habits_of(settings.black.games, 2, keep)
     value = settings.value
     with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
         analyst = Analyst(pool, kept)

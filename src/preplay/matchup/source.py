@@ -28,8 +28,11 @@ def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, 
         name, config = Path(spec).stem, settings.read_toml(Path(spec))
         config.setdefault("kind", "chess")
         for named in (config, *_games(config)):  # files are named from where the matchup is
-            if isinstance(named.get("file"), str):
-                named["file"] = str(Path(spec).parent / named["file"])
+            given = named.get("file")
+            if isinstance(given, str):
+                named["file"] = str(Path(spec).parent / given)
+            elif isinstance(given, list):
+                named["file"] = [str(Path(spec).parent / str(one)) for one in given]
     elif spec in BUILTIN:
         name, config = spec, dict(BUILTIN[spec].config)
     elif Path(spec).exists():

@@ -18,7 +18,9 @@ def player_name(settings: Mapping[str, Any], engine: str) -> str:
     """A side of a matchup in a few words: "Stockfish 15.1, 5000 nodes, best of 2, r = 10"."""
     parts = [engine]
     if games := settings.get("games"):
-        who, file = games.get("player") or "a player", PurePath(games["file"]).name
+        names, files = games.get("player") or "a player", games["file"]
+        who = names if isinstance(names, str) else names[0]
+        file = PurePath(files if isinstance(files, str) else files[0]).name
         parts = [f"{who} as in {file}, else {engine}"]
     for kind, unit in (("nodes", "nodes"), ("depth", "plies"), ("milliseconds", "ms")):
         if settings.get(kind):

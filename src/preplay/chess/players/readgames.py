@@ -1,59 +1,54 @@
-"""Games that were really played, read from PGN: who, from where, and the moves of the main line."""
+"""Games that were really played, as boards and moves: who, from where, and the moves of the main line."""
 
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import chess
 import chess.pgn
 
+from preplay.chess.players.archive import GamePart, GameTags, read_parts
+from preplay.chess.players.sources import parts_of, text_parts
+from preplay.chess.players.squares import coded_move
 from preplay.errors import InputError
 from preplay.game import Side
 
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f\x7f]")
-"""What no text has; the 0x1a that ended files under DOS may stay, and so may 0x80 to 0x9f, which are
-letters in Windows' idea of Latin-1."""
+LONGEST = 1200
+"""Half-moves that a game may have."""
+_move = lru_cache(maxsize=1 << 16)(coded_move)
 
 
 @dataclass(frozen=True)
 class ReadGame:
     """One game of a file."""
 
-    headers: chess.pgn.Headers
+    number: int
+    """Which game of the file, from 1."""
+    tags: GameTags
     start: chess.Board
     moves: tuple[chess.Move, ...]
-    tagged: bool
-    """Whether it has tags; a result after the moves is none, though it is among the headers."""
 
     @property
     def standard(self) -> bool:
         """Whether it is chess (Chess960 too), and no other variant."""
-        return self.start.uci_variant == "chess"
+        return not self.tags.variation
 
     def player(self, side: Side) -> str:
         """Who had that side; empty if the file does not say."""
-        return self.headers.get("White" if side == 1 else "Black", "")
+        return self.tags.white if side == 1 else self.tags.black
 
 
-class _MainLine(chess.pgn.BaseVisitor[ReadGame]):
-    """Reads the moves that were played and skips variations; the first mistake ends it."""
+class _MainLine(chess.pgn.BaseVisitor[tuple[chess.Board, tuple[chess.Move, ...]]]):
+    """The moves that were played from an odd start; variations are skipped, the first mistake ends it."""
 
     def __init__(self) -> None:
-        self._headers = chess.pgn.Headers({})
         self._start: chess.Board | None = None
         self._moves: list[chess.Move] = []
-        self._tagged = self._ended = False
-
-    def begin_headers(self) -> chess.pgn.Headers:
-        return self._headers
-
-    def visit_header(self, tagname: str, tagvalue: str) -> None:
-        self._headers[tagname] = tagvalue
-        self._tagged = True
+        self._ended = False
 
     def visit_board(self, board: chess.Board) -> None:
         if self._start is None:
@@ -64,48 +59,41 @@ class _MainLine(chess.pgn.BaseVisitor[ReadGame]):
         if not self._ended:
             self._moves.append(move)
 
-    def visit_result(self, result: str) -> None:
-        self._headers.setdefault("Result", result)
-
     def begin_variation(self) -> chess.pgn.SkipType:
         return chess.pgn.SKIP
 
     def handle_error(self, error: Exception) -> None:
         raise InputError(str(error))
 
-    def result(self) -> ReadGame:
-        start = self._start or chess.Board()
-        return ReadGame(self._headers, start, tuple(self._moves), self._tagged)
+    def result(self) -> tuple[chess.Board, tuple[chess.Move, ...]]:
+        return self._start or chess.Board(), tuple(self._moves)
 
 
-def read_pgn(path: str | Path) -> str:
-    """The text of a PGN file: UTF-8, or the Latin-1 that PGN was before."""
-    try:
-        return Path(path).read_text(encoding="utf-8-sig", errors="strict")
-    except UnicodeDecodeError:
-        return Path(path).read_text(encoding="latin-1")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
+def read_file(path: str | Path, broken: list[str]) -> Iterator[ReadGame]:
+    """The games of a PGN file, packed or not; what is wrong with those left out is added to `broken`."""
+    yield from _games(read_parts(parts_of(Path(path)), str(path), LONGEST), str(path), broken)
 
 
-def games(text: str, name: str) -> Iterator[ReadGame]:
-    """The games in `text`; InputError with the game's number at a mistake, or if there are none."""
-    if found := _CONTROL.search(text):
-        line = text.count("\n", 0, found.start()) + 1
-        what = f"control character 0x{ord(found[0]):02x} in line {line}"
-        raise InputError(f"{name}: not PGN text ({what}); expected UTF-8 or Latin-1")
-    handle = io.StringIO(text.rstrip("\x1a \r\n"))
-    number = 0
-    while True:
-        number += 1
-        try:
-            game = chess.pgn.read_game(handle, Visitor=_MainLine)
-        except InputError as error:
-            raise InputError(f"{name}: game {number}: {error}") from None
-        if game is None:
-            break
-        if not game.tagged and not any(game.moves):
-            raise InputError(f"{name}: game {number} has neither tags nor moves; expected PGN")
-        yield game
-    if number == 1:
-        raise InputError(f"{name}: no games; expected PGN")
+def read_text(text: str, name: str, broken: list[str]) -> Iterator[ReadGame]:
+    """The games of a PGN text; see `read_file`."""
+    yield from _games(read_parts(text_parts(text.encode(), name), name, LONGEST), name, broken)
+
+
+def _games(parts: Iterator[GamePart], name: str, broken: list[str]) -> Iterator[ReadGame]:
+    usual = chess.Board()
+    for part in parts:
+        broken += part.broken
+        for k, tags in enumerate(part.tags):
+            number = int(part.numbers[k])
+            if k not in part.odd:
+                codes = part.codes[int(part.bounds[k]) : int(part.bounds[k + 1])]
+                yield ReadGame(number, tags, usual, tuple(_move(code) for code in codes.tolist()))
+            elif tags.variation:
+                yield ReadGame(number, tags, usual, ())
+            else:
+                try:
+                    played = chess.pgn.read_game(io.StringIO(part.odd[k]), Visitor=_MainLine)
+                except (InputError, ValueError) as error:
+                    broken.append(f"{name}: game {number}: {error}")
+                else:
+                    yield ReadGame(number, tags, *(played or (usual, ())))

@@ -1,0 +1,338 @@
+"""A player's games out of many files, and how everybody else played: found, filtered, counted."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from preplay.chess.players.archive import LIMIT, GameTags, parts
+from preplay.chess.players.counts import NOTHING, MoveCounts, count_moves, together
+from preplay.chess.players.mainline import Codes
+from preplay.chess.players.names import meant, other_spellings
+from preplay.chess.players.sources import BrokenFileError, digest_of, find_files
+from preplay.chess.players.squares import Keys
+from preplay.errors import InputError, nearest
+from preplay.game import Side
+
+SPEEDS = ("bullet", "blitz", "rapid", "classical", "correspondence")
+FEW = 30
+"""Games below which a model of a player rests on little."""
+SHORT = 8
+"""Half-moves up to which two games may well be the same, move by move."""
+MERGE = 100_000
+"""Rows that are collected before they are added up."""
+
+
+@dataclass(frozen=True)
+class GameFilter:
+    """Which games count; each test is of the game or of the player whose moves are counted."""
+
+    since: str = ""
+    """A date: 2019, 2019.05 or 2019.05.31."""
+    speeds: tuple[str, ...] = ()
+    rating: tuple[int, int] | None = None
+
+    def takes(self, tags: GameTags, side: Side) -> bool:
+        """Whether a game counts for the player of `side`."""
+        if self.since and date_of(tags) < self.since:
+            return False
+        if self.speeds and speed_of(tags)[0] not in self.speeds:
+            return False
+        if self.rating is not None:
+            text = (tags.white_elo if side == 1 else tags.black_elo).strip()
+            rating = int(text) if text.isascii() and text.isdigit() else -1
+            return self.rating[0] <= rating <= self.rating[1]
+        return True
+
+
+def date_of(tags: GameTags) -> str:
+    """The date as text that sorts: 2019.05.31, zeros where it is unknown."""
+    words = re.findall(r"[0-9?]+", tags.date)[:3]
+    widths = (4, 2, 2)
+    digits = [word.replace("?", "0").rjust(w, "0")[:w] for word, w in zip(words, widths, strict=False)]
+    return ".".join(digits + ["0000", "00", "00"][len(digits) :])
+
+
+def speed_of(tags: GameTags) -> tuple[str, bool]:
+    """How fast the game was, and whether the file says so: else it counts as classical."""
+    control = tags.control.strip()
+    if re.fullmatch(r"-|1/\d{5,}.*", control):
+        return "correspondence", True
+    period = re.match(r"(?:\d+/)?(\d+)(?:\+(\d+))?", control)
+    if period:
+        seconds = int(period[1]) + 40 * int(period[2] or 0)
+        limits = ((180, "bullet"), (480, "blitz"), (1500, "rapid"))
+        return next((name for limit, name in limits if seconds < limit), "classical"), True
+    event = tags.event.casefold()
+    for word, speed in (
+        ("bullet", "bullet"),
+        ("blitz", "blitz"),
+        ("rapid", "rapid"),
+        ("corr", "correspondence"),
+    ):
+        if word in event:
+            return speed, True
+    return "classical", "classical" in event
+
+
+@dataclass(frozen=True, eq=False)
+class OwnGame:
+    """One game of the player, cut at the limit."""
+
+    date: str
+    name: str
+    keys: Keys
+    codes: Codes
+
+
+@dataclass
+class Skipped:
+    """Games that were read and do not count, by reason."""
+
+    broken: int = 0
+    variants: int = 0
+    odd_starts: int = 0
+    twice: int = 0
+    filtered: int = 0
+    others: int = 0
+    """Games of others."""
+    other_side: int = 0
+    """The player's games with the other colour."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """What the files tell of a player with one colour."""
+
+    side: Side
+    wanted: tuple[str, ...]
+    files: tuple[Path, ...]
+    digests: tuple[str, ...]
+    games: tuple[OwnGame, ...]
+    """From the oldest to the newest."""
+    names: dict[str, int]
+    """How often each spelling of the name occurs among them."""
+    speeds: dict[str, int]
+    skipped: Skipped
+    warnings: tuple[str, ...]
+    broken_files: tuple[str, ...] = ()
+
+    def counts(self, games: Sequence[OwnGame] | None = None) -> MoveCounts:
+        """How often he chose each move, in some of the games or in all."""
+        some = self.games if games is None else games
+        if not some:
+            return NOTHING
+        keys, codes = zip(*(own_moves(game, self.side) for game in some), strict=True)
+        return count_moves(np.concatenate(keys), np.concatenate(codes))
+
+    def met(self) -> Keys:
+        """Every position of his games, whoever is to move."""
+        return np.unique(np.concatenate([game.keys for game in self.games]))
+
+
+def own_moves(game: OwnGame, side: Side) -> tuple[Keys, Codes]:
+    """The positions of a game in which the player of `side` moved, and the moves."""
+    return game.keys[side - 1 :: 2], game.codes[side - 1 :: 2]
+
+
+@dataclass
+class _Seen:
+    """What a reading of many files has met so far."""
+
+    skipped: Skipped = field(default_factory=Skipped)
+    broken_files: list[str] = field(default_factory=list)
+    broken_games: list[str] = field(default_factory=list)
+    known: set[bytes] = field(default_factory=set)
+    games: int = 0
+
+
+def _read(
+    files: Sequence[Path],
+    keep: Path | None,
+    limit: int,
+    seen: _Seen,
+    progress: Callable[[str], None] | None,
+) -> Iterator[tuple[GameTags, Keys, Codes]]:
+    """Every game of chess from the usual start, once."""
+    for path in files:
+        try:
+            for part in parts(path, keep=keep, limit=limit):
+                seen.skipped.broken += len(part.broken)
+                seen.broken_games += part.broken[: 3 - len(seen.broken_games)]
+                for k, tags in enumerate(part.tags):
+                    if k in part.odd:
+                        kind = "variants" if tags.variation else "odd_starts"
+                        setattr(seen.skipped, kind, getattr(seen.skipped, kind) + 1)
+                        continue
+                    low, high = int(part.bounds[k]), int(part.bounds[k + 1])
+                    codes = part.codes[low:high]
+                    mark = hashlib.blake2b(codes.tobytes(), digest_size=12)
+                    mark.update(f"{tags.white}|{tags.black}|{tags.date}|{tags.result}".encode())
+                    if mark.digest() in seen.known and high - low > SHORT and tags.date.strip("?."):
+                        seen.skipped.twice += 1
+                        continue
+                    seen.known.add(mark.digest())
+                    yield tags, part.keys[low:high], codes
+                seen.games += len(part)
+                if progress is not None:
+                    progress(f"{seen.games:,} games read")
+        except BrokenFileError as error:
+            seen.broken_files.append(str(error))
+
+
+def gather(
+    sources: Sequence[str | Path],
+    wanted: Sequence[str],
+    side: Side,
+    which: GameFilter | None = None,
+    *,
+    keep: Path | None = None,
+    limit: int = LIMIT,
+    progress: Callable[[str], None] | None = None,
+) -> Gathered:
+    """The games in which one of the `wanted` names has `side`; whoever has it where no name is wanted."""
+    which = which or GameFilter()
+    files = find_files(sources)
+    seen, names, speeds, others = _Seen(), Counter[str](), Counter[str](), Counter[str]()
+    games: list[OwnGame] = []
+    untold = 0
+    for tags, keys, codes in _read(files, keep, limit, seen, progress):
+        mine, theirs = (tags.white, tags.black) if side == 1 else (tags.black, tags.white)
+        if not meant(wanted, mine):
+            others[mine] += 1
+            if wanted and meant(wanted, theirs):
+                seen.skipped.other_side += 1
+            else:
+                seen.skipped.others += 1
+                others[theirs] += 1
+            continue
+        if not which.takes(tags, side):
+            seen.skipped.filtered += 1
+            continue
+        speed, told = speed_of(tags)
+        untold += not told
+        names[mine] += 1
+        speeds[speed] += 1
+        games.append(OwnGame(date_of(tags), mine, keys.copy(), codes.copy()))
+    if not games:
+        raise InputError(_nobody(files, wanted, side, seen, others))
+    games.sort(key=lambda game: game.date)
+    return Gathered(
+        side=side,
+        wanted=tuple(wanted),
+        files=files,
+        digests=tuple(digest_of(path) for path in files if path.exists()),
+        games=tuple(games),
+        names=dict(names.most_common()),
+        speeds=dict(speeds.most_common()),
+        skipped=seen.skipped,
+        warnings=tuple(_warnings(wanted, side, games, others, speeds, untold, which, seen)),
+        broken_files=tuple(seen.broken_files),
+    )
+
+
+def _nobody(
+    files: Sequence[Path], wanted: Sequence[str], side: Side, seen: _Seen, others: Counter[str]
+) -> str:
+    where = str(files[0]) if len(files) == 1 else f"{len(files)} files"
+    colour, other = ("White", "Black") if side == 1 else ("Black", "White")
+    if seen.broken_files and not seen.games:
+        return seen.broken_files[0]
+    who = " or ".join(f"'{name}'" for name in wanted) or "anybody"
+    start = f"{where}: no game of chess in which {who} has {colour}"
+    if seen.skipped.filtered:
+        count = seen.skipped.filtered
+        return f"{start} among those of --since, --speed and --rating ({count} without these)"
+    if seen.skipped.other_side:
+        return f"{start}; {seen.skipped.other_side} with {other}: did you mean --side {other.lower()}?"
+    known = [name for name, _ in others.most_common(8) if name]
+    return f"{start}; {nearest(wanted[0], known) if known and wanted else 'the games name nobody'}"
+
+
+def _warnings(
+    wanted: Sequence[str],
+    side: Side,
+    games: Sequence[OwnGame],
+    others: Counter[str],
+    speeds: Counter[str],
+    untold: int,
+    which: GameFilter,
+    seen: _Seen,
+) -> Iterator[str]:
+    colour, other = ("White", "Black") if side == 1 else ("Black", "White")
+    yield from (f"{text} (left out)" for text in seen.broken_files)
+    yield from (f"{text} (left out)" for text in seen.broken_games)
+    for name, count in list(other_spellings(wanted, others).items())[:3]:
+        yield f"'{name}' has {count} games: if it is the same player, add --player \"{name}\""
+    if len(games) < FEW:
+        yield f"{len(games)} games are few: the model leans on the engine and the population"
+    if seen.skipped.other_side > 4 * len(games):
+        yield f"{seen.skipped.other_side} games have the player on {other}, only {len(games)} on {colour}"
+    if len(speeds) > 1 and not which.speeds:
+        shares = ", ".join(f"{count} {speed}" for speed, count in speeds.most_common())
+        yield f"mixed speeds ({shares}): --speed chooses"
+    if untold and (which.speeds or len(speeds) > 1):
+        yield f"{untold} games do not say how fast they were: counted as classical"
+
+
+def count_others(
+    sources: Sequence[str | Path],
+    unwanted: Sequence[str],
+    side: Side,
+    which: GameFilter | None = None,
+    *,
+    before: str = "",
+    keep: Path | None = None,
+    limit: int = LIMIT,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[MoveCounts, MoveCounts]:
+    """How everybody else plays `side`: in games before a date, and in all of them."""
+    which = which or GameFilter()
+    files = find_files(sources)
+    older, newer = MoveAdder(), MoveAdder()
+    for tags, keys, codes in _read(files, keep, limit, _Seen(), progress):
+        name = tags.white if side == 1 else tags.black
+        if (unwanted and meant(unwanted, name)) or not which.takes(tags, side):
+            continue
+        target = newer if before and date_of(tags) >= before else older
+        target.add(keys[side - 1 :: 2], codes[side - 1 :: 2])
+    old = older.table()
+    return old, together((old, newer.table()))
+
+
+class MoveAdder:
+    """Adds moves up without holding many of them."""
+
+    def __init__(self) -> None:
+        self._keys: list[Keys] = []
+        self._codes: list[Codes] = []
+        self._waiting = 0
+        self._tables: list[MoveCounts] = []
+
+    def add(self, keys: Keys, codes: Codes) -> None:
+        """Count moves that were played."""
+        self._keys.append(keys.copy())
+        self._codes.append(codes.copy())
+        self._waiting += len(keys)
+        if self._waiting > MERGE:
+            self._merge()
+
+    def _merge(self) -> None:
+        if self._keys:
+            self._tables.append(count_moves(np.concatenate(self._keys), np.concatenate(self._codes)))
+            self._keys, self._codes, self._waiting = [], [], 0
+        while len(self._tables) > 1 and len(self._tables[-2].keys) < 2 * len(self._tables[-1].keys):
+            last, before = self._tables.pop(), self._tables.pop()
+            self._tables.append(together((before, last)))
+
+    def table(self) -> MoveCounts:
+        """All that was counted."""
+        self._merge()
+        tables, self._tables = self._tables, []
+        return together(tables)

@@ -15,6 +15,7 @@ from preplay.experiments.workers import computed
 from preplay.game import Side
 from preplay.growth import Limits
 from preplay.stopping import Stop
+from preplay.text import cell
 
 MEASURES = (
     "value",
@@ -246,6 +247,6 @@ def as_csv(points: Sequence[Point], key: str, measures: Sequence[str]) -> str:
     for point in points:
         row = [getattr(point, m) for m in measures]
         writer.writerow(
-            [point.side, point.label, *(round(x, 6) if isinstance(x, float) else x for x in row)]
+            [point.side, cell(point.label), *(round(x, 6) if isinstance(x, float) else x for x in row)]
         )
     return text.getvalue()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from preplay.errors import InputError
 from preplay.game import Game, S, Side
 from preplay.policy import Menus, Policy
+from preplay.text import harmless
 from preplay.value import Evaluator
 
 if TYPE_CHECKING:
@@ -165,11 +166,13 @@ class Matchup(Generic[S]):
 
     def write_line(self, history: Sequence[str]) -> str:
         """A history as people read it."""
-        return " ".join(history) if self.notation is None else self.notation.write(history, None)
+        return harmless(
+            " ".join(history) if self.notation is None else self.notation.write(history, None)
+        )
 
     def write_move(self, history: Sequence[str], move: str) -> str:
         """A move after a history as people read it."""
-        return move if self.notation is None else self.notation.write(history, move)
+        return harmless(move if self.notation is None else self.notation.write(history, move))
 
 
 def side_named(text: str, sides: tuple[str, str]) -> Side:

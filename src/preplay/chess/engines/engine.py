@@ -23,6 +23,7 @@ from preplay.chess.engines.analysis import OWN_OPTIONS, Analysis, EngineSpec, Se
 from preplay.chess.engines.guard import Guard, free_pipe, kill_group
 from preplay.chess.engines.infolines import check_moves, read_analysis, signed_number
 from preplay.errors import EngineError, InputError, nearest
+from preplay.text import harmless
 
 HANDSHAKE = 30.0
 """Seconds an engine has to start: networks can be large."""
@@ -136,7 +137,7 @@ class Engine:
         self._send("uci")
         for row in self._read_until("uciok").splitlines():
             if row.startswith("id name "):
-                self.name = row.removeprefix("id name ").strip()
+                self.name = harmless(row.removeprefix("id name ").strip())
             elif option := _read_option(row):
                 self.options[option.name.casefold()] = option
         for name, value in self.spec.options:
@@ -286,7 +287,7 @@ class Engine:
         except subprocess.TimeoutExpired:
             return f"engine '{self.spec}' closed its output"
         self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - 500))
-        words = self._stderr.read().decode("utf-8", errors="replace").strip().splitlines()
+        words = harmless(self._stderr.read().decode("utf-8", errors="replace").strip()).splitlines()
         return f"engine '{self.spec}' died with status {status}" + (f": {words[-1]}" if words else "")
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from preplay.chess.engines.analysis import mate_in
 from preplay.chess.engines.store import Record
 from preplay.errors import InputError, StoreError
+from preplay.text import cell
 
 COLUMNS: Final[dict[str, type]] = {
     "engine": str,
@@ -104,7 +105,14 @@ def _csv(rows: Iterator[Row], path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for row in rows:
-            writer.writerow(str(cell).lower() if isinstance(cell, bool) else cell for cell in row)
+            writer.writerow(_plain(value) for value in row)
+
+
+def _plain(value: str | int | bool) -> str | int:
+    """A value as a table for spreadsheets has it."""
+    if isinstance(value, str):
+        return cell(value)
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _parquet(rows: Iterator[Row], path: Path) -> None:

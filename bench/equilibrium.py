@@ -26,12 +26,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from preplay.equilibria import METHODS, solve, sweeps
+from preplay.equilibria import METHODS, iteration, solve
 from preplay.equilibria.explicit import efg_text, explicit_game, explicit_size
 from preplay.equilibria.folding import FoldedGame, fold
 from preplay.equilibria.publicgame import decisions
 from preplay.equilibria.solvers import iterations_to
-from preplay.tree import Tree, from_parents
+from preplay.tree import Floats, Tree, from_parents
 
 GAP = 1e-6
 
@@ -70,9 +70,10 @@ def complete(depth: int, seed: int, *, skill: bool = False, chance: bool = False
     return from_parents((np.arange(n) - 1) // 2, player, base, prep, value)
 
 
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
+def _softmax(scores: Floats) -> Floats:
+    weights: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
 
 
 def wide(size: int, seed: int, *, skill: bool) -> Tree:
@@ -122,14 +123,14 @@ def wide(size: int, seed: int, *, skill: bool) -> Tree:
 def seconds_per_iteration(game: FoldedGame, method: str, at_least: float = 0.2) -> float:
     """The least mean over blocks of iterations."""
     one, two = game.sides
-    states = sweeps.new_state(one), sweeps.new_state(two)
-    sweeps.forward(two, states[1], states[0].worth, 0.0)
+    states = iteration.new_state(one), iteration.new_state(two)
+    iteration.forward(two, states[1], states[0].worth, 0.0)
     rule = METHODS[method].rule
     best, done, block = math.inf, 0, 1
     began = time.process_time()
     while time.process_time() - began < at_least or done < 3 * block:
         clock = time.process_time()
-        sweeps.iterate(one, two, *states, rule, done, done + block, 0, float(done), 0.0)
+        iteration.iterate(one, two, *states, rule, done, done + block, 0, float(done), 0.0)
         taken = time.process_time() - clock
         done += block
         if done > block:  # the first block may have to load machine code
@@ -226,7 +227,7 @@ def _million(depth: int, skill: bool, cost: float) -> None:
 def _undropped(depth: int) -> None:
     tree = complete(depth, 5)
     game = fold(tree, (1e-5, 1e-5), decisions(tree), drop=False)
-    states = [sweeps.new_state(side) for side in game.sides]
+    states = [iteration.new_state(side) for side in game.sides]
     working = game.nbytes + sum(array.nbytes for state in states for array in state)
     clock = time.process_time()
     done = iterations_to(game, METHODS["sweep"], 1e-4, 1_000)

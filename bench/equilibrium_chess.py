@@ -31,7 +31,7 @@ def main() -> None:
     print(f"{grown.size:,} histories, costs {costs}; iterations and seconds to a gap of {given.gap:g}")
     traces = {}
     for method in (*METHODS, "lp"):
-        found = solve(grown, costs, gap=given.gap, method=method, iterations=given.iterations)  # type: ignore[arg-type]
+        found = solve(grown, costs, gap=given.gap, method=method, iterations=given.iterations)
         reached = "" if found.solver_gap <= given.gap else f"  not reached: {found.solver_gap:.1e}"
         print(f"  {method:<16} {found.iterations:>7,} {found.seconds:>9.3f} s{reached}")
         traces[method] = found.trace

@@ -22,7 +22,7 @@ from pathlib import Path
 import chess
 
 from preplay.book import Book, Entry, save
-from preplay.chess.uci.base import engine_command
+from preplay.chess.engines.discovery import find_command
 
 
 class Pipe:
@@ -112,7 +112,7 @@ def main() -> None:
                 given.engine,
             ]
         )
-        alone = Pipe(engine_command(given.engine))
+        alone = Pipe(list(find_command(given.engine)))
         positions = [f"position startpos moves {' '.join(game[:k])}" for k in range(2, 60, 2)]
         go = "go wtime 60000 btime 60000"
         times = [ours.milliseconds(positions[k % len(positions)], go) for k in range(given.rounds)]

@@ -159,7 +159,7 @@ def edge(utility: float) -> Raw:
 
 def test_evaluate_refuses_what_is_not_a_book() -> None:
     inner = {"player": 1, "actions": {"b": edge(1.0)}}
-    raw = {"format": "preplay-game/1", "root": {"player": 1, "actions": {}}}
+    raw: Raw = {"format": "preplay-game/1", "root": {"player": 1, "actions": {}}}
     lost = {"base": 1, "prep": 0, "to": {"utility": 0}}
     raw["root"]["actions"] = {"a": {"base": 0, "prep": 1, "to": inner}, "z": lost}
     tree = grown(raw, 1, Lemma1(0.001))
@@ -203,14 +203,14 @@ def test_a_tree_knows_what_it_is_for(tmp_path: Path) -> None:
         ):
             with pytest.raises(InputError, match=r"on a tree that was grown for a cost of 0\.01"):
                 wrong()
-        for wrong in (
+        for other in (
             lambda known=known: response.best_book(known, 2, 0.05),
             lambda known=known: response.best_book(known, 2, 0.0, 3),
             lambda known=known: response.frontier(known, 2),
             lambda known=known: solve(known, (0.05, 0.05)),
         ):
             with pytest.raises(InputError, match="side 2 on a tree that was grown for books of side 1"):
-                wrong()
+                other()
     with pytest.raises(InputError, match="side 3; expected 1 or 2"):
         response.best_book(tree, 3, 0.05)  # type: ignore[arg-type]
 

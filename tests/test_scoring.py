@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import minimize_scalar
 from scipy.stats import binomtest, norm
 
 from preplay.errors import InputError
@@ -114,8 +114,8 @@ def test_most_likely_distribution_beats_a_general_optimizer(tally: Tally, mean: 
     most = 2 * min(mean, 1 - mean)
     best = min(loss(float(d)) for d in np.linspace(0.0, most, 2001))
     start = float(min(np.linspace(0.0, most, 201), key=lambda d: loss(float(d))))
-    polished = minimize(lambda x: loss(float(x[0])), [start], bounds=[(0.0, most)], method="L-BFGS-B").fun
-    assert loss(found[0.5]) <= min(best, float(polished)) + 1e-6
+    polished = minimize_scalar(loss, bounds=(max(0.0, start - most / 200), min(most, start + most / 200)))
+    assert loss(found[0.5]) <= min(best, float(polished.fun)) + 1e-6
 
 
 def test_sprt_by_hand() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyspiel
@@ -32,10 +33,10 @@ def play(game: ExplicitGame, one: Book, two: Book, index: int = 0) -> float:
     """Player 1's expected payoff in G' when both follow pure books."""
     node = game.nodes[index]
     if node.player == TERMINAL:
-        return node.payoff / UNIT
+        return float(node.payoff / UNIT)
     if node.player == CHANCE:
         return sum(
-            p / UNIT * play(game, one, two, c)
+            float(p / UNIT) * play(game, one, two, c)
             for p, c in zip(node.probabilities, node.children, strict=True)
         )
     stays = node.history in (one if node.player == 1 else two)
@@ -44,7 +45,7 @@ def play(game: ExplicitGame, one: Book, two: Book, index: int = 0) -> float:
 
 @compiling
 @given(trees(most=20), COSTS, SEEDS)
-def test_lemma_4(tree, costs, rng):
+def test_lemma_4(tree: Any, costs: Any, rng: Any) -> None:
     game = explicit_game(tree, costs)
     options = books(tree, 1), books(tree, 2)
     for _ in range(10):
@@ -70,7 +71,7 @@ def reachable(tree: Tree, k: int, side: int) -> bool:
 
 @compiling
 @given(trees(most=30), SEEDS)
-def test_size_is_known_beforehand(tree, rng):
+def test_size_is_known_beforehand(tree: Any, rng: Any) -> None:
     mask = rng.random(tree.size) < 0.7
     for memorizable in (None, mask):
         game = explicit_game(tree, (0.1, 0.1), memorizable=memorizable)
@@ -79,12 +80,12 @@ def test_size_is_known_beforehand(tree, rng):
             assert all(game.nodes[c].parent == index for c in node.children)
 
 
-def test_sizes_of_full_trees():
+def test_sizes_of_full_trees() -> None:
     assert explicit_size(complete(10, 2, 0)) == 73_727
     assert explicit_size(complete(12, 2, 0)) == 401_407
 
 
-def test_too_large_is_refused():
+def test_too_large_is_refused() -> None:
     with pytest.raises(InputError, match="73,727 nodes; expected at most 1,000"):
         explicit_game(complete(10, 2, 0), (0.1, 0.1), limit=1_000)
 
@@ -94,7 +95,7 @@ NUMBER = r"-?\d+(?:\.\d+)?"
 
 @compiling
 @given(trees(most=20), COSTS)
-def test_the_file_is_exact(tree, costs):
+def test_the_file_is_exact(tree: Any, costs: Any) -> None:
     """As Gambit reads it: rational numbers, a full preorder, consistent information sets."""
     text = efg_text(explicit_game(tree, costs), 'with "quotes"')
     header, *lines = text.splitlines()
@@ -104,7 +105,9 @@ def test_the_file_is_exact(tree, costs):
     for line in lines:
         need -= 1
         if line[0] == "t":
-            pays = [Fraction(x) for x in re.search(r"\{ (.*) \}", line)[1].split(", ")]
+            match = re.search(r"\{ (.*) \}", line)
+            assert match is not None
+            pays = [Fraction(x) for x in match[1].split(", ")]
             assert sum(pays) == 1
         elif line[0] == "c":
             moves = re.findall(rf'"[^"]*" ({NUMBER})', line.split("{")[1])
@@ -112,9 +115,9 @@ def test_the_file_is_exact(tree, costs):
             assert all(Fraction(x) > 0 for x in moves)
             need += len(moves)
         else:
-            player, number, label = re.match(
-                r'p "" (\d) (\d+) ("[^"]*") \{ "stay" "leave" \} 0', line
-            ).groups()
+            match = re.match(r'p "" (\d) (\d+) ("[^"]*") \{ "stay" "leave" \} 0', line)
+            assert match is not None
+            player, number, label = match.groups()
             assert labels.setdefault((player, number), label) == label
             need += 2
     assert need == 0
@@ -140,14 +143,14 @@ def solved_by_openspiel(game: pyspiel.Game, gap: float) -> tuple[float, float]:
 
 @settings(deadline=None, max_examples=15)
 @given(trees(most=16), COSTS)
-def test_openspiel_finds_the_same_value(tree, costs):
+def test_openspiel_finds_the_same_value(tree: Any, costs: Any) -> None:
     game = pyspiel.load_efg_game(efg_text(explicit_game(tree, costs)))
     value, distance = solved_by_openspiel(game, 1e-3)
     exact = solve(tree, costs, method="lp")
     assert abs(value - exact.value) <= distance + exact.gap + 1e-9
 
 
-def test_openspiel_reads_the_file(tmp_path):
+def test_openspiel_reads_the_file(tmp_path: Any) -> None:
     tree, costs = complete(6, 2, 6), (0.01, 0.02)
     path = tmp_path / "game.efg"
     path.write_text(efg_text(explicit_game(tree, costs)))
@@ -160,7 +163,7 @@ def test_openspiel_reads_the_file(tmp_path):
 
 @compiling
 @given(trees(most=16), COSTS, SEEDS)
-def test_openspiel_agrees_on_best_responses(tree, costs, rng):
+def test_openspiel_agrees_on_best_responses(tree: Any, costs: Any, rng: Any) -> None:
     """Our mixed books as a policy in G': the gap there is the gap we certify."""
     x = random_mixed(tree, 1, rng), random_mixed(tree, 2, rng)
     explicit = explicit_game(tree, costs)

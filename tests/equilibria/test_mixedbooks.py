@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ SEEDS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 @compiling
 @given(trees(), SEEDS, st.sampled_from([1, 2]))
-def test_a_drawn_book_is_a_book(tree, rng, side):
+def test_a_drawn_book_is_a_book(tree: Any, rng: Any, side: Any) -> None:
     x = random_mixed(tree, side, rng)
     book = draw(tree, side, x, rng)
     assert frozenset(np.flatnonzero(book)) in books(tree, side)
@@ -28,15 +29,15 @@ def test_a_drawn_book_is_a_book(tree, rng, side):
     assert book[sure].all()
 
 
-def test_drawn_books_have_the_right_law():
+def test_drawn_books_have_the_right_law() -> None:
     tree = complete(5, 2, 1)
     rng = np.random.default_rng(7)
     x = random_mixed(tree, 1, rng)
     books_drawn = 4_000
     mean = np.mean([draw(tree, 1, x, rng) for _ in range(books_drawn)], axis=0)
     assert np.abs(mean - x).max() < 5 * 0.5 / math.sqrt(books_drawn)
-    again = [draw(tree, 1, x, np.random.default_rng(3)) for _ in range(2)]
-    np.testing.assert_array_equal(*again)
+    one, two = (draw(tree, 1, x, np.random.default_rng(3)) for _ in range(2))
+    np.testing.assert_array_equal(one, two)
 
 
 def line_probability(tree: Tree, book: frozenset[int], side: int, k: int) -> float:
@@ -52,7 +53,7 @@ def line_probability(tree: Tree, book: frozenset[int], side: int, k: int) -> flo
 
 @compiling
 @given(trees(), SEEDS, st.sampled_from([1, 2]))
-def test_behaviour_reaches_what_the_mixed_book_reaches(tree, rng, side):
+def test_behaviour_reaches_what_the_mixed_book_reaches(tree: Any, rng: Any, side: Any) -> None:
     x = random_mixed(tree, side, rng)
     move = behaviour(tree, side, x)
     laws = [(book, p) for book, p in law(tree, side, x) if p > 0.0]
@@ -69,7 +70,7 @@ def test_behaviour_reaches_what_the_mixed_book_reaches(tree, rng, side):
 
 @compiling
 @given(trees(), SEEDS)
-def test_entropy_of_play(tree, rng):
+def test_entropy_of_play(tree: Any, rng: Any) -> None:
     x = random_mixed(tree, 1, rng), random_mixed(tree, 2, rng)
     one, two = behaviour(tree, 1, x[0]), behaviour(tree, 2, x[1])
     total = 0.0
@@ -87,7 +88,7 @@ def test_entropy_of_play(tree, rng):
 
 @compiling
 @given(trees(), SEEDS, st.sampled_from([1, 2]), st.integers(0, 10))
-def test_first_advantage_by_walking(tree, rng, side, tenths):
+def test_first_advantage_by_walking(tree: Any, rng: Any, side: Any, tenths: Any) -> None:
     level = tenths / 10 - 1e-6
     other = 3 - side
     x = random_mixed(tree, other, rng)
@@ -122,7 +123,7 @@ def test_first_advantage_by_walking(tree, rng, side, tenths):
     assert answer.base_value == pytest.approx(value(0, tree.base), abs=1e-12)
 
 
-def test_values_against_a_pure_book_are_those_of_play():
+def test_values_against_a_pure_book_are_those_of_play() -> None:
     tree = complete(4, 2, 4)
     book = books(tree, 2)[-2]
     x = np.zeros(tree.size)
@@ -149,7 +150,7 @@ def maze(doors: int, opens: float, side: int) -> Tree:
 
 @pytest.mark.parametrize("side", [1, 2])
 @pytest.mark.parametrize("doors", [1_500, 20_000])
-def test_theorem_2_on_a_game_that_meets_its_conditions(side, doors):
+def test_theorem_2_on_a_game_that_meets_its_conditions(side: Any, doors: Any) -> None:
     cost, longest = 1e-4, 2
     tree = maze(doors, 0.2, side)
     costs = (cost, 0.01) if side == 1 else (0.01, cost)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -30,14 +32,14 @@ SEEDS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 @compiling
 @given(trees(), COSTS, SEEDS)
-def test_payoff_is_the_mean_over_pure_books(tree, costs, rng):
+def test_payoff_is_the_mean_over_pure_books(tree: Any, costs: Any, rng: Any) -> None:
     x = random_mixed(tree, 1, rng), random_mixed(tree, 2, rng)
     assert payoff(tree, costs, x) == pytest.approx(mixed_payoff(tree, costs, x), abs=1e-12)
 
 
 @compiling
 @given(trees(), COSTS, SEEDS, st.sampled_from([1, 2]))
-def test_best_response_beats_every_book(tree, costs, rng, side):
+def test_best_response_beats_every_book(tree: Any, costs: Any, rng: Any, side: Any) -> None:
     opponent = random_mixed(tree, 3 - side, rng)
     sign = 1 if side == 1 else -1
     paid = -sign * costs[2 - side] * opponent.sum()  # the opponent's cost is not part of the gain
@@ -56,7 +58,7 @@ def test_best_response_beats_every_book(tree, costs, rng, side):
 
 @compiling
 @given(trees(), COSTS, SEEDS, st.sampled_from([1, 2]))
-def test_advantage_is_what_staying_changes(tree, costs, rng, side):
+def test_advantage_is_what_staying_changes(tree: Any, costs: Any, rng: Any, side: Any) -> None:
     x = [random_mixed(tree, 1, rng), random_mixed(tree, 2, rng)]
     advantage = advantages(tree, costs, side, (x[0], x[1]))
     mine = x[side - 1]
@@ -85,7 +87,7 @@ def test_advantage_is_what_staying_changes(tree, costs, rng, side):
 
 @compiling
 @given(trees(), COSTS, SEEDS)
-def test_certificate_is_what_the_strategies_guarantee(tree, costs, rng):
+def test_certificate_is_what_the_strategies_guarantee(tree: Any, costs: Any, rng: Any) -> None:
     one, two = random_mixed(tree, 1, rng), random_mixed(tree, 2, rng)
     certificate = certify(tree, costs, one, two)
     lower = min(mixed_payoff(tree, costs, (one, indicator(tree, b))) for b in books(tree, 2))
@@ -98,7 +100,7 @@ def test_certificate_is_what_the_strategies_guarantee(tree, costs, rng):
 
 @compiling
 @given(trees(most=14, radius=True), COSTS, SEEDS)
-def test_bounds_hold_whatever_the_true_values_are(tree, costs, rng):
+def test_bounds_hold_whatever_the_true_values_are(tree: Any, costs: Any, rng: Any) -> None:
     result = solve(tree, costs, gap=1e-9)
     assert result.gap == pytest.approx(result.solver_gap + result.radius_error, abs=1e-12)
     leaves = tree.leaves
@@ -113,7 +115,7 @@ def test_bounds_hold_whatever_the_true_values_are(tree, costs, rng):
         assert guarantee.upper <= result.upper + 1e-12
 
 
-def test_radius_error_is_tight_where_all_leaves_move_together():
+def test_radius_error_is_tight_where_all_leaves_move_together() -> None:
     tree = complete(4, 2, 5)
     moved = Tree(**{**vars(tree), "value": tree.value * 0.5 + 0.25, "radius": np.full(tree.size, 0.1)})
     result = solve(moved, (0.01, 0.01), gap=1e-12)
@@ -141,7 +143,7 @@ def truncated(tree: Tree, rng: np.random.Generator) -> Tree:
 
 @compiling
 @given(trees(most=18), COSTS, SEEDS)
-def test_bounds_cover_books_below_open_leaves(tree, costs, rng):
+def test_bounds_cover_books_below_open_leaves(tree: Any, costs: Any, rng: Any) -> None:
     small = truncated(tree, rng)
     assume(small.open.any())
     result = solve(small, costs, gap=1e-9)
@@ -160,7 +162,7 @@ def test_bounds_cover_books_below_open_leaves(tree, costs, rng):
         (lambda x: np.full(len(x), np.nan), "nan"),
     ],
 )
-def test_what_is_no_mixed_book_is_refused(change, message):
+def test_what_is_no_mixed_book_is_refused(change: Any, message: Any) -> None:
     tree = complete(4, 2, 0)
     zero = np.zeros(tree.size)
     with pytest.raises(InputError, match=message):
@@ -168,7 +170,7 @@ def test_what_is_no_mixed_book_is_refused(change, message):
 
 
 @pytest.mark.parametrize("costs", [(-0.1, 0.1), (0.1, float("nan")), (float("inf"), 0.1), (0.1,)])
-def test_bad_costs_are_refused(costs):
+def test_bad_costs_are_refused(costs: Any) -> None:
     tree = complete(2, 2, 0)
     with pytest.raises(InputError, match="cost"):
         solve(tree, costs)

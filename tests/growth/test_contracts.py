@@ -59,7 +59,8 @@ def test_both_sides_are_checked_too() -> None:
 
 
 def test_action_names_are_text() -> None:
-    numbers: Any = PolicyFunction(lambda state: {0: 1.0})
+    names: Any = {0: 1.0}
+    numbers = PolicyFunction[tabular.Node](lambda state: names)
     with pytest.raises(GameError, match="action 0; expected a name, as text"):
         grow(game(), 1, (BASE, BASE), numbers, VALUE, Pays(0.001))
     with pytest.raises(GameError, match="action 0; expected a name, as text"):

@@ -113,7 +113,10 @@ def test_the_rest_is_the_opponents_alone() -> None:
         "format": "preplay-game/1",
         "root": {"player": 1, "actions": {"a": {"base": 1, "prep": 1, "to": {"utility": 0.2}}}},
     }
-    base, table = tabular.TabularPolicy("base"), PolicyFunction(lambda _: {"a": 0.5, REST: 0.5})
+    base, table = (
+        tabular.TabularPolicy("base"),
+        PolicyFunction[tabular.Node](lambda _: {"a": 0.5, REST: 0.5}),
+    )
     with pytest.raises(GameError, match="expected it of the opponent alone"):
         grow(tabular.parse(raw), 1, (base, base), table, tabular.TabularValue(), Pays(0.01))
 

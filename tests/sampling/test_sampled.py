@@ -34,7 +34,7 @@ def test_an_equilibrium_of_sampled_values_is_certified_to_their_error(raw: Raw, 
         return Rollouts(game, sampler, *enough_samples(0.1, 1e-6, price, game.longest, game.widest))
 
     sampling = Sampling(valuing, Choosing(adaptive, 0.1))
-    sampled = Matchup("test", game, (BASE, BASE), (PREP, PREP), adaptive, sampling)
+    sampled = Matchup("test", game, (BASE, BASE), (PREP, PREP), adaptive, sampling=sampling)
     exact = Matchup("test", game, (BASE, BASE), (PREP, PREP), Exact(game, (BASE, BASE)), enumerable=True)
     truth = contest(exact, (0.05, 0.05), gap=1e-7).equilibrium
     found = contest(sampled, (0.05, 0.05), gap=1e-4).equilibrium

@@ -129,7 +129,7 @@ def test_adaptive_rollouts_are_taken_up_where_they_were(cut: int, tmp_path: Path
         values = AdaptiveRollouts(game, Playouts(game, BASE, 3), 0.1)
         prep = TabularPolicy("prep")
         sampling = Sampling(lambda price: values, Choosing(values, 0.01))
-        return Matchup("adaptive", game, BASE, (prep, prep), values, sampling)
+        return Matchup("adaptive", game, BASE, (prep, prep), values, sampling=sampling)
 
     whole = prepare(matchup(), 1, 0.002)
     stop = Stop()

@@ -139,4 +139,4 @@ def books(**fixed: bool | int) -> st.SearchStrategy[Book]:
     seeds = st.integers(0, 2**32)
     return st.builds(
         lambda seed, more: random_book(seed, **{**fixed, **more}), seeds, st.fixed_dictionaries(chosen)
-    )  # type: ignore[arg-type]
+    )

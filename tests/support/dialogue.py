@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import IO
+from typing import IO, Self
 
 from preplay.chess.books.lookup import Lookup
 from preplay.chess.uci.base import forward
@@ -35,7 +35,7 @@ class Dialogue:
         self._end = end
         forward(read, self._lines.put)
 
-    def __enter__(self) -> Dialogue:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

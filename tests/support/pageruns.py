@@ -34,7 +34,7 @@ LATE = "rnbqkbnr/pppp1ppp/4p3/8/3PP3/8/PPP2PPP/RNBQKBNR b KQkq - 0 2"
 """The position after 1. e4 e6 2. d4."""
 LONG = "Stockfishbuiltfromsourcewithmypatchesandalongname" * 3
 """A name with nowhere to break it."""
-PLAYER = {"engine": None, "options": {}, "nodes": 1000, "multipv": 2, "randomness": 0.0}
+PLAYER: dict[str, Any] = {"engine": None, "options": {}, "nodes": 1000, "multipv": 2, "randomness": 0.0}
 CHESS = {
     "kind": "chess",
     "start": {"fen": "", "moves": []},
@@ -281,7 +281,8 @@ def prepare(directory: Path, game: Path | str, *options: str) -> dict[str, Any]:
         app, ["prepare", str(game), "--save", str(directory), "--quiet", *options], catch_exceptions=False
     )
     assert done.exit_code == 0, done.output
-    return as_json(gather(directory))
+    data: dict[str, Any] = as_json(gather(directory))
+    return data
 
 
 def contest(directory: Path, game: Path | str, *options: str) -> None:

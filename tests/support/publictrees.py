@@ -26,7 +26,9 @@ def trees(draw: st.DrawFn, most: int = 16, radius: bool = False) -> Tree:
     k = 0
     while k < len(parent):
         room = most - len(parent)
-        kinds = ["leaf"] if room < 2 else [1, 2, 1, 2, 0] if k < 3 else [1, 2, 1, 2, 0, "leaf"]
+        kinds: list[int | str] = (
+            ["leaf"] if room < 2 else [1, 2, 1, 2, 0] if k < 3 else [1, 2, 1, 2, 0, "leaf"]
+        )
         kind = draw(st.sampled_from(kinds))
         if kind == "leaf":
             player[k] = draw(st.sampled_from([-1, 1, 2]))
@@ -117,6 +119,7 @@ def matrix_value(game: np.ndarray) -> float:
         bounds=[(0, None)] * rows + [(None, None)],
     )
     assert answer.status == 0
+    assert answer.x is not None
     return float(answer.x[-1])
 
 

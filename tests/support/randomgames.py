@@ -70,7 +70,7 @@ def v(node: Raw) -> float:
         return float(node["utility"])
     if "value" in node:
         return float(node["value"])
-    return sum(e.get("base", e.get("prob")) * v(e["to"]) for e in node["actions"].values())
+    return sum(float(e.get("base", e.get("prob"))) * v(e["to"]) for e in node["actions"].values())
 
 
 def books(root: Raw, side: int) -> Iterator[frozenset[History]]:
@@ -96,7 +96,8 @@ def worth(root: Raw, side: int, book: frozenset[History]) -> float:
         if node["player"] == side and history not in book:
             return v(node)
         kind = {"chance": "prob", side: "prep"}.get(node["player"], "base")
-        return sum(e[kind] * visit(e["to"], (*history, name)) for name, e in node["actions"].items())
+        edges = node["actions"].items()
+        return sum(float(e[kind]) * visit(e["to"], (*history, name)) for name, e in edges)
 
     value = visit(root, ())
     return value if side == 1 else 1.0 - value

@@ -155,8 +155,10 @@ def test_epd_has_a_line_per_position_that_python_chess_reads(book: Book) -> None
         else:
             board = chess.Board()
             operations = board.set_epd(line)
-            found[board.epd()] = {board.san(move) for move in operations["bm"]}  # type: ignore[union-attr]
-            ids.add(operations["id"])
+            best = operations["bm"]
+            assert isinstance(best, list)
+            found[board.epd()] = {board.san(move) for move in best}
+            ids.add(str(operations["id"]))
     assert found == expected
     assert len(ids) == len(lines) == len(spots(book, position_key))
 

@@ -184,7 +184,9 @@ def test_other_starts_have_a_fen_and_chess960_its_name() -> None:
 )
 def test_special_moves_in_san(line: str, side: int, last: str) -> None:
     (game,) = games(pgn_tree(lines_book(line, side=side)))
-    assert game.end().san() == last
+    end = game.end()
+    assert isinstance(end, chess.pgn.ChildNode)
+    assert end.san() == last
     assert f" {last} " in pgn_tree(lines_book(line, side=side)).replace("\n", " ")
 
 

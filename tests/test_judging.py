@@ -78,7 +78,8 @@ def worth(raw: Raw, side: int, book: frozenset[History], values: dict[History, f
         if node["player"] == side and history not in book:
             return values[history]
         kind = {"chance": "prob", side: "prep"}.get(node["player"], "base")
-        return sum(e[kind] * visit(e["to"], (*history, name)) for name, e in node["actions"].items())
+        edges = node["actions"].items()
+        return sum(float(e[kind]) * visit(e["to"], (*history, name)) for name, e in edges)
 
     value = visit(raw["root"], ())
     return value if side == 1 else 1.0 - value
@@ -114,7 +115,8 @@ def test_a_judge_that_knows_makes_the_promise_true(
     book = chosen(prepared)
     exact = {h: v(_node(raw, h)) for h in own_histories(raw["root"], side)}
     assert best.value == pytest.approx(worth(raw, side, book, exact), abs=1e-9)
-    assert (judged.after, judged.fresh) == (best.value, pytest.approx(best.value, abs=1e-9))
+    assert judged.after == best.value
+    assert judged.fresh == pytest.approx(best.value, abs=1e-9)
     assert judged.error == pytest.approx(0.0, abs=1e-9)
     assert judged.searches == len(set(histories)) == len(histories)
     values = in_use(raw, matchup, histories, side)

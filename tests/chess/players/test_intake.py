@@ -7,8 +7,9 @@ import gzip
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import chess
 import chess.pgn
@@ -35,7 +36,9 @@ def pgn(moves: str, white: str = "Me", black: str = "Joe", **tags: str) -> str:
 
 def annotated(rng: random.Random, plies: int) -> tuple[str, list[tuple[int, int]]]:
     """A random game with all that PGN allows between its moves; keys and codes by python-chess."""
-    board, words, expected = chess.Board(), [], []
+    board = chess.Board()
+    words: list[str] = []
+    expected: list[Any] = []
     while len(expected) < plies and not board.is_game_over():
         moves = list(board.legal_moves)
         sharp = [m for m in moves if m.promotion or board.is_castling(m) or board.is_en_passant(m)]
@@ -114,7 +117,7 @@ def test_codes_are_moves() -> None:
         assert coded_move(move_code(chess.Move.from_uci(name))).uci() == name
 
 
-WAYS = {
+WAYS: dict[str, Callable[[str], bytes]] = {
     "plain.pgn": lambda text: text.encode(),
     "packed.pgn.gz": lambda text: gzip.compress(text.encode()),
     "packed.pgn.zst": lambda text: zstandard.compress(text.encode()),

@@ -8,7 +8,7 @@ setup: .venv/.ready
 
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,openspiel,parquet]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,cluster,openspiel,parquet]'
 	@touch $@
 
 # Debian packages that chess and the page tests use; without root or apt this only says what is missing.

@@ -19,6 +19,8 @@ simple      has no options at all
 orphan      leaves a child in a session of its own that holds its output, and never answers
 say         prints the rows of the file SCRIPT in place of an answer (`--script SCRIPT`)
 greet       prints the rows of the file SCRIPT in place of its name and options
+
+The environment may change the fault (FAKE_FAULT) and the name (FAKE_NAME) of engines on one machine.
 """
 
 from __future__ import annotations
@@ -91,6 +93,7 @@ def main() -> None:
     parser.add_argument("--log", type=Path)
     parser.add_argument("--script", type=Path)
     options = parser.parse_args()
+    options.fault = os.environ.get("FAKE_FAULT", options.fault)
     if options.fault == "stillborn":
         print("no such library", file=sys.stderr)
         sys.exit(1)
@@ -103,7 +106,7 @@ def main() -> None:
             sys.stdout.buffer.write(options.script.read_bytes())
             sys.stdout.buffer.flush()
         elif words[0] == "uci" and options.fault != "mute":
-            say("id name Fake 1.0", "id author nobody")
+            say(f"id name {os.environ.get('FAKE_NAME', 'Fake 1.0')}", "id author nobody")
             if options.fault != "simple":
                 say("option name Hash type spin default 16 min 1 max 64")
                 say("option name MultiPV type spin default 1 min 1 max 500")

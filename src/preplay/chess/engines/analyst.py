@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_EXCEPTION, CancelledError, Future, wait
 from dataclasses import dataclass
 
 from preplay.chess.engines.analysis import Analysis, SearchRequest
-from preplay.chess.engines.pool import AHEAD, WANTED, EnginePool
+from preplay.chess.engines.pool import AHEAD, WANTED, Pool
 from preplay.chess.engines.store import AnalysisStore, Setting
 from preplay.errors import EngineError
 
@@ -38,7 +38,7 @@ class Analyst:
     the store before anybody sees them, also those that nobody waits for.
     """
 
-    def __init__(self, pool: EnginePool, store: AnalysisStore | None = None, *, memory: int = MEMORY):
+    def __init__(self, pool: Pool, store: AnalysisStore | None = None, *, memory: int = MEMORY):
         """The pool and the store stay the caller's to close, the pool first."""
         self.pool = pool
         self.store = store

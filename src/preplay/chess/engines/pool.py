@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 import chess
 
@@ -69,8 +69,42 @@ class PoolStats:
         )
 
 
+class Pool(Protocol):
+    """Engines that search, wherever they are."""
+
+    @property
+    def workers(self) -> int:
+        """How many search at once."""
+        ...
+
+    def submit(
+        self,
+        request: SearchRequest,
+        priority: int = WANTED,
+        keep: Callable[[Analysis], None] | None = None,
+    ) -> Future[Analysis]:
+        """Queue a search; `keep` hears of its analysis before the future has it."""
+        ...
+
+    def identity(self, spec: EngineSpec) -> Identity:
+        """Which engine `spec` starts."""
+        ...
+
+    def stats(self) -> PoolStats:
+        """What has been done so far."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
 @dataclass(eq=False, slots=True)
-class _Job:
+class Job:
+    """A search that somebody waits for, or will."""
+
     request: SearchRequest
     board: chess.Board
     want: int
@@ -78,8 +112,26 @@ class _Job:
     keep: Callable[[Analysis], None] | None
     future: Future[Analysis] = field(default_factory=Future)
     failures: int = 0
+    """How often an engine failed at it."""
+    lost: int = 0
+    """How often the machine that had it was lost."""
 
-    def __lt__(self, other: _Job) -> bool:
+    def begin(self) -> bool:
+        """Whether it is still wanted; then it can no longer be cancelled."""
+        tried = self.failures or self.lost or self.future.running()
+        return bool(tried) or self.future.set_running_or_notify_cancel()
+
+    def deliver(self, analysis: Analysis) -> None:
+        """Hand out the answer, kept first; if keeping it fails, that is the answer."""
+        try:
+            if self.keep is not None:
+                self.keep(analysis)
+        except Exception as error:
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(analysis)
+
+    def __lt__(self, other: Job) -> bool:
         return self.order < other.order
 
 
@@ -107,7 +159,7 @@ class EnginePool:
         self._handshake = handshake
         self._lock = threading.Condition()
         # All below is guarded by the lock.
-        self._queue: list[_Job] = []
+        self._queue: list[Job] = []
         self._number = itertools.count()
         self._closed = False
         self._engines: set[Engine] = set()
@@ -153,7 +205,7 @@ class EnginePool:
         with self._lock:
             if self._closed:
                 raise EngineError("the engine pool is closed")
-            job = _Job(request, board, want, (priority, next(self._number)), keep)
+            job = Job(request, board, want, (priority, next(self._number)), keep)
             heapq.heappush(self._queue, job)
             self._lock.notify()
         return job.future
@@ -205,7 +257,7 @@ class EnginePool:
     def _work(self, worker: int) -> None:
         """Keeps an engine searching: where it can, the next search begins before the answer is read."""
         engines: dict[EngineSpec, Engine] = {}
-        job: _Job | None = None
+        job: Job | None = None
         engine: Engine | None = None
         while job := job or self._next(wait=True):
             engine = engine or self._begin(worker, job, engines)
@@ -234,19 +286,19 @@ class EnginePool:
         for engine in engines.values():
             self._discard(engine)
 
-    def _next(self, wait: bool) -> _Job | None:
+    def _next(self, wait: bool) -> Job | None:
         """The first job that was not cancelled; None when there is none, or the pool is closed."""
         with self._lock:
             while True:
                 while self._queue:
                     job = heapq.heappop(self._queue)
-                    if job.failures or job.future.set_running_or_notify_cancel():
+                    if job.begin():
                         return job
                 if self._closed or not wait:
                     return None
                 self._lock.wait()
 
-    def _begin(self, worker: int, job: _Job, engines: dict[EngineSpec, Engine]) -> Engine | None:
+    def _begin(self, worker: int, job: Job, engines: dict[EngineSpec, Engine]) -> Engine | None:
         """The engine that now searches for `job`, or None after a failure that has been dealt with."""
         spec = job.request.engine
         try:
@@ -275,7 +327,7 @@ class EnginePool:
                 self._all_busy += now - self._full_since
             self._running -= 1
 
-    def _deliver(self, job: _Job, output: str, seconds: float) -> bool:
+    def _deliver(self, job: Job, output: str, seconds: float) -> bool:
         """Hand out the answer; False if it was nonsense."""
         try:
             analysis = read_answer(output, seconds, job.board, job.want)
@@ -284,16 +336,10 @@ class EnginePool:
             return False
         with self._lock:
             self._searches += 1
-        try:
-            if job.keep is not None:
-                job.keep(analysis)
-        except Exception as error:
-            job.future.set_exception(error)
-        else:
-            job.future.set_result(analysis)
+        job.deliver(analysis)
         return True
 
-    def _failed(self, job: _Job, error: EngineError) -> None:
+    def _failed(self, job: Job, error: EngineError) -> None:
         """Try again, or tell whoever waits."""
         spec, request = job.request.engine, job.request
         with self._lock:

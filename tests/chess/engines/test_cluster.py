@@ -1,0 +1,136 @@
+"""Engines on a Ray cluster: the answers of a local pool, whatever happens to the nodes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import chess
+import pytest
+
+from preplay.chess.engines.analysis import EngineSpec, Limit, SearchRequest, search_position
+from preplay.chess.engines.analyst import Analyst
+from preplay.chess.engines.cluster import ClusterPool
+from preplay.chess.engines.pool import EnginePool
+from preplay.errors import EngineError
+
+pytest.importorskip("ray", reason="Ray is not installed (preplay[cluster])")
+
+FAKE = str(Path(__file__).parents[2] / "support" / "fake_engine.py")
+
+
+def fake(fault: str, *more: str) -> EngineSpec:
+    return EngineSpec.of([sys.executable, FAKE, fault, *more])
+
+
+def requests(spec: EngineSpec, count: int) -> list[SearchRequest]:
+    """Searches after every first move, and after every answer to them."""
+    found = []
+    for first in chess.Board().legal_moves:
+        board = chess.Board()
+        board.push(first)
+        for second in list(board.legal_moves)[:2]:
+            after = board.copy()
+            after.push(second)
+            found.append(SearchRequest(spec, search_position(after), Limit(nodes=100), 2))
+    return found[:count]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two nodes on this machine, one engine each."""
+    os.environ["RAY_DISABLE_IMPORT_WARNING"] = "1"
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
+
+
+def wait_for(condition: Any, seconds: float = 40.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_cluster_answers_as_a_pool_does(cluster: Any) -> None:
+    wanted = requests(fake("none"), 30)
+    with EnginePool(2) as pool:
+        expected = Analyst(pool).analyse(wanted)
+    with ClusterPool(cluster.address) as pool:
+        assert pool.workers == 2
+        assert Analyst(pool).analyse(wanted) == expected
+        assert pool.stats().searches == 30
+        assert len(pool.nodes()) == 2
+        with pytest.raises(EngineError, match="no/such/engine"):
+            pool.identity(EngineSpec.of("/no/such/engine"))
+
+
+def test_nodes_come_and_go(cluster: Any, tmp_path: Path) -> None:
+    """A node is killed in mid-run and another one comes: nothing is lost, the answers are the same."""
+    wanted = requests(fake("slow", "--log", str(tmp_path / "log")), 24)
+    said: list[str] = []
+    extra = cluster.add_node(num_cpus=1)
+    with ClusterPool(cluster.address, tell=said.append) as pool:
+        wait_for(lambda: pool.workers == 3)
+        answers: list[Any] = []
+        thread = threading.Thread(target=lambda: answers.extend(Analyst(pool).analyse(wanted)))
+        thread.start()
+        wait_for(lambda: pool.stats().searches >= 4)
+        cluster.remove_node(extra, allow_graceful=False)
+        fresh = cluster.add_node(num_cpus=1)
+        thread.join(60)
+        assert not thread.is_alive()
+        wait_for(lambda: any("is gone" in text for text in said))
+        wait_for(lambda: any("is new" in text for text in said))
+    with EnginePool(2) as local:
+        assert [a.lines for a in answers] == [
+            a.lines for a in Analyst(local).analyse(requests(fake("none"), 24))
+        ]
+    cluster.remove_node(fresh)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"FAKE_NAME": "Fake 2.0"}, "another build"), ({"FAKE_FAULT": "stillborn"}, "no such library")],
+)
+def test_a_node_without_this_very_engine_is_left_out(
+    cluster: Any, change: dict[str, str], words: str, tmp_path: Path
+) -> None:
+    odd = cluster.add_node(num_cpus=1, env_vars=change)
+    said: list[str] = []
+    try:
+        with ClusterPool(cluster.address, tell=said.append) as pool:
+            wait_for(lambda: pool.workers == 3)
+            assert len(Analyst(pool).analyse(requests(fake("none"), 12))) == 12
+            assert sum("left out" in text and words in text for text in said) == 1
+            assert pool.stats().failures == 0
+    finally:
+        cluster.remove_node(odd)
+
+
+def test_an_engine_that_crashes_on_one_node_only(cluster: Any) -> None:
+    """Its searches are made again until another node takes them."""
+    odd = cluster.add_node(num_cpus=1, env_vars={"FAKE_FAULT": "crash"})
+    try:
+        with ClusterPool(cluster.address, attempts=12) as pool:
+            wait_for(lambda: pool.workers == 3)
+            assert len(Analyst(pool).analyse(requests(fake("none"), 20))) == 20
+            assert pool.stats().failures > 0
+    finally:
+        cluster.remove_node(odd)
+
+
+def test_an_engine_that_always_fails_is_told(cluster: Any) -> None:
+    with (
+        ClusterPool(cluster.address, attempts=2, patience=5.0) as pool,
+        pytest.raises(EngineError, match=r"banana.*2 times"),
+    ):
+        Analyst(pool).analyse(requests(fake("nonsense"), 1))

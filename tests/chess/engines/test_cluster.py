@@ -47,7 +47,7 @@ def cluster() -> Iterator[Any]:
     os.environ["RAY_DISABLE_IMPORT_WARNING"] = "1"
     from ray.cluster_utils import Cluster
 
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made: Any = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     made.add_node(num_cpus=1)
     yield made
     made.shutdown()

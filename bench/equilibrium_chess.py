@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from preplay import runs, tree
+from preplay import runs
 from preplay.equilibria import METHODS, solve
-from preplay.report.figures import save_figure
+from preplay.figures import save_figure
 
 
 def main() -> None:
@@ -24,8 +24,8 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=20_000)
     parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
-    run = runs.load(given.run)
-    grown = tree.load(run.path("tree.npz"))
+    run = runs.open_run(given.run)
+    grown = run.tree()
     grown = replace(grown, open=np.zeros_like(grown.open))
     costs = tuple(run.identity["costs"])
     print(f"{grown.size:,} histories, costs {costs}; iterations and seconds to a gap of {given.gap:g}")

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -83,10 +83,6 @@ class Judged:
     and at least the difference of the two promises."""
     left: int = 0
     """Histories that the choice rests on and the judge had no time for."""
-
-    def as_data(self) -> dict[str, Any]:
-        """As JSON data."""
-        return asdict(self)
 
     def lines(self) -> list[str]:
         """As a reader sees it."""

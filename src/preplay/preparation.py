@@ -37,14 +37,11 @@ class Refused:
     size: int
     price: float
     """What its memory costs."""
-    played: TimeShare
-
-    def as_data(self) -> dict[str, Any]:
-        """As JSON data."""
-        return {"size": self.size, "price": self.price, "clock": self.played.as_data()}
+    clock: TimeShare
+    """What the games said."""
 
     def __str__(self) -> str:
-        won = f"{self.played.gain.mean:+.4g} ± {self.played.gain.error:.2g}"
+        won = f"{self.clock.gain.mean:+.4g} ± {self.clock.gain.error:.2g}"
         return f"fresh games did not bear it out: {won} for memory that costs {self.price:.4g}"
 
 
@@ -164,6 +161,7 @@ def explore(
     stop: Stop = NEVER,
     progress: Callable[[GrowthProgress], None] | None = None,
     playing: Callable[[str], None] | None = None,
+    checkpoint: Path | None = None,
 ) -> Explored:
     """All optimal books of `side` for costs above the one given, or for all costs (fact 4)."""
     limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
@@ -179,8 +177,8 @@ def explore(
         return replace(explored, grown=grown, frontier=response.frontier(grown.tree, side, least))
 
     if matchup.judge is None:
-        return found(matchup, None)
-    explored, judged = _settled(matchup, matchup.judge, found, again, run)
+        return found(matchup, checkpoint)
+    explored, judged = _settled(matchup, matchup.judge, found, again, run, checkpoint)
     return replace(explored, judged=judged)
 
 
@@ -190,7 +188,7 @@ def _settled(
     found: Callable[[Matchup[S], Path | None], C],
     again: Callable[[C, Grown], C],
     run: _Run,
-    checkpoint: Path | None = None,
+    checkpoint: Path | None,
 ) -> tuple[C, Judged]:
     """The choice after rounds of choosing and judging; the first growth may go on from a checkpoint."""
     stops = run.stopping(ROUNDS), run.stopping(1.0)

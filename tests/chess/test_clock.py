@@ -22,12 +22,13 @@ from preplay.chess.books.lines import csv_text
 from preplay.chess.books.lookup import book_lookup
 from preplay.chess.clock import ClockedChess, EngineEffort, thinking_times
 from preplay.chess.match import Pairing, PlayedGame, pgn_of, play_match
-from preplay.cli.prepare import as_data
 from preplay.errors import InputError
 from preplay.game import FINAL, walk
 from preplay.games.clocked import RESIGN, AtTheBoard, timed, untimed
 from preplay.matchup import Matchup, open_matchup
 from preplay.preparation import Prepared, book_of, prepare
+from preplay.runs.encoding import as_data, plain
+from preplay.runs.prepared import result_of
 from preplay.sampling.streams import Playout
 from preplay.sampling.timeshare import FRESH
 from preplay.stopping import Stop
@@ -126,7 +127,7 @@ def test_prepare_says_what_comes_from_moves_and_what_from_time(
     assert book.error == pytest.approx(1.96 * played.value.error)
     assert book.upper >= book.net
     assert book.size > 0
-    data = json.loads(json.dumps(as_data(matchup, prepared, book), allow_nan=False))
+    data = json.loads(json.dumps(as_data(result_of(matchup, prepared)), allow_nan=False))
     assert data["clock"]["value"] == {"mean": book.value, "error": played.value.error}
     assert data["clock"]["games"] == 40
     assert data["net"] == pytest.approx(data["value"] - data["cost"] * data["size"])
@@ -186,7 +187,7 @@ def test_an_interrupted_command_says_so_and_is_taken_up(
     whole = json.loads(out)
     assert (code, whole["ending"]) == (0, "complete")
     assert prepared.played is not None
-    assert whole["clock"] == json.loads(json.dumps(prepared.played.as_data()))
+    assert whole["clock"] == json.loads(json.dumps(plain(prepared.played)))
     assert (whole["value"], whole["upper"]) == (prepared.response.value, prepared.response.upper)
     _, out, _ = preplay(capsys, *words)
     assert json.loads(out) == whole

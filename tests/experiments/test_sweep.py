@@ -16,9 +16,9 @@ from preplay import runs
 from preplay.cli.sweep import _settings
 from preplay.experiments import figure1
 from preplay.experiments.sweep import Point, Task, as_csv, read_points, run_tasks
+from preplay.figures import figure1_figure, save_figure
 from preplay.growth import Limits
 from preplay.matchup import load_config
-from preplay.report.figures import plot_figure1
 from preplay.report.gather import gather
 from preplay.stopping import Stop
 
@@ -87,7 +87,7 @@ def test_a_cost_of_the_matchup_that_changed_makes_it_another_run(
     data(capsys, *words, "--set", "cost=0.01")
     assert "cost was 0.01, now 0.02" in refused(capsys, *words, "--set", "cost=0.02")
     assert "seconds was null, now 5.0" in refused(capsys, *words, "--set", "cost=0.01", "--seconds", 5)
-    identity = runs.load(tmp_path / "run").identity
+    identity = runs.open_run(tmp_path / "run").identity
     assert identity["matchup"]["length"] == 4
     assert identity["values"] == [1]
 
@@ -97,7 +97,7 @@ def test_a_run_tells_what_its_points_share_and_what_each_has_of_its_own(
 ) -> None:
     words = (*SWEEP, "--key", "seed", "--values", "1,2", "--save", tmp_path / "run")
     got = data(capsys, *words)
-    identity = runs.load(tmp_path / "run").identity
+    identity = runs.open_run(tmp_path / "run").identity
     assert "seed" not in identity["matchup"]
     assert identity["own"] == {"1": {"matchup": {"seed": 1}}, "2": {"matchup": {"seed": 2}}}
     assert identity["cost"] == 0.001
@@ -153,7 +153,7 @@ def test_a_plot_that_fails_loses_no_results(
     def fail(*given: object, **named: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("preplay.report.figures.plot_sweep", fail)
+    monkeypatch.setattr("preplay.figures.sweep_figure", fail)
     words = (*SWEEP, "--key", "seed", "--values", "1")
     code, out, err = preplay(capsys, *words, "--csv", tmp_path / "x.csv", "--plot", tmp_path / "x.svg")
     assert (code, err) == (1, "preplay: cannot write: disk full\n")
@@ -229,7 +229,7 @@ def test_values_that_make_no_sense_are_found_before_the_work(
 def test_the_same_result_gives_the_same_figure(kind: str, tmp_path: Path) -> None:
     first, second = tmp_path / f"a.{kind}", tmp_path / f"b.{kind}"
     for path in (first, second):
-        plot_figure1({"white": [point("white", 0.1), point("white", 1.0)]}, path, 1e-3)
+        save_figure(figure1_figure({"white": [point("white", 0.1), point("white", 1.0)]}, 1e-3), path)
     assert first.read_bytes() == second.read_bytes()
 
 
@@ -238,12 +238,12 @@ def test_figure_1_has_a_place_for_no_randomness(tmp_path: Path) -> None:
     path = tmp_path / "f.svg"
     published = [figure1.Reference("white", 0.0, 0.9, 10), figure1.Reference("white", 1.0, 0.8, 20)]
     points = [point("white", 0.0), point("white", 0.1), point("white", 100.0)]
-    plot_figure1({"white": points}, path, 1e-3, published)
+    save_figure(figure1_figure({"white": points}, 1e-3, published), path)
     assert "r = 0" in path.read_text()
-    plot_figure1({"white": points[1:]}, path, 1e-3)
+    save_figure(figure1_figure({"white": points[1:]}, 1e-3), path)
     assert "r = 0" not in path.read_text()
-    plot_figure1({"white": points[:1], "black": [point("black", 0)]}, path, 1e-3)
-    plot_figure1({}, path, 1e-3)
+    save_figure(figure1_figure({"white": points[:1], "black": [point("black", 0)]}, 1e-3), path)
+    save_figure(figure1_figure({}, 1e-3), path)
 
 
 @pytest.mark.parametrize("values", ["-1", "1,nan", "inf"])

@@ -48,7 +48,7 @@ def test_more_games_make_it_another_run(tmp_path: Path, capsys: pytest.CaptureFi
     code, first, err = preplay(capsys, *words, "--json")
     assert (code, err) == (0, "")
     assert preplay(capsys, *words, "--json") == (0, first, "")
-    assert runs.load(tmp_path / "run").versions["engine 1"].startswith("Stockfish")
+    assert runs.open_run(tmp_path / "run").versions["engine 1"].startswith("Stockfish")
     games.write_text(GAME.format("c5") + GAME.format("e5"))
     assert "belongs to another run (matchup.black.games.digest was" in refused(capsys, *words)
 

@@ -24,6 +24,8 @@ from preplay.games.tabular import Node, TabularPolicy
 from preplay.growth import Limits, grow
 from preplay.matchup import Choosing, Clock, Matchup, Sampling, open_matchup
 from preplay.preparation import Prepared, book_of, prepare
+from preplay.runs.encoding import plain
+from preplay.runs.prepared import result_of
 from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.rollouts import PlayoutRequest, Playouts, at
 from preplay.sampling.streams import PIECE, Streams, play_alike, play_unless
@@ -254,13 +256,13 @@ def test_a_book_that_games_do_not_bear_out_gives_way_to_none() -> None:
     assert refused is not None
     assert played is not None
     assert (best.size, refused.size, refused.price) == (0, 1, 0.25)
-    assert refused.played.gain.mean < 0.25
-    assert best.value == best.net == best.baseline == refused.played.without.mean
-    assert best.error == pytest.approx(1.96 * refused.played.without.error)
+    assert refused.clock.gain.mean < 0.25
+    assert best.value == best.net == best.baseline == refused.clock.without.mean
+    assert best.error == pytest.approx(1.96 * refused.clock.without.error)
     assert (played.value, played.gain) == (played.without, (0.0, 0.0))
     book = book_of(clocked(), prepared)
     assert (book.size, book.value) == (0, best.value)
-    assert refused.as_data()["clock"]["games"] == 1000
+    assert plain(refused)["clock"]["games"] == 1000
 
 
 def test_games_cut_short_refuse_a_book_only_beyond_doubt() -> None:
@@ -304,7 +306,7 @@ def test_rounding_is_not_a_loss(capsys: pytest.CaptureFixture[str]) -> None:
         prepared = prepare(matchup, 1, 0.9)
         best = replace(prepared.response, value=prepared.response.unprepared - 1.1e-16)
         prepared = replace(prepared, response=best)
-        print_book(matchup, prepared, book_of(matchup, prepared), 5)
+        print_book(matchup, result_of(matchup, prepared), 5)
     assert best.size == 0
     out = capsys.readouterr().out
     assert "(+0)" in out

@@ -15,6 +15,7 @@ from preplay.game import Side, walk
 from preplay.games import tabular
 from preplay.games.clocked import AtTheBoard, Clocked, FromMemory, ShareOfTheRest
 from preplay.games.tabular import Node, TabularPolicy
+from preplay.runs.encoding import plain
 from preplay.sampling.rollouts import PlayoutRequest, at
 from preplay.sampling.streams import Streams
 from preplay.sampling.timeshare import ByTheBook, mean_of, shares, time_share
@@ -129,7 +130,7 @@ def test_played_games_agree_with_the_exact_values() -> None:
     assert found.share is not None
     assert found.share.mean == pytest.approx(1.0)
     assert found.gain.mean == pytest.approx(0.125, abs=4 * found.gain.error)
-    data = found.as_data()
+    data = plain(found)
     assert data["time"] == {"mean": found.time.mean, "error": found.time.error}
     assert data["side"] == 1
     assert any("from saved time" in line and "100%" in line for line in found.lines())

@@ -12,16 +12,20 @@ import chess
 import numpy as np
 from typer.testing import CliRunner
 
-from preplay import book as books
 from preplay import response, runs
-from preplay import tree as trees
 from preplay.book import Book
 from preplay.cli.app import app
 from preplay.equilibria import solve
+from preplay.equilibria.contest import Contest, explain
 from preplay.experiments.sweep import Point
 from preplay.game import Side
+from preplay.growth import Contested
 from preplay.preparation import entry
 from preplay.report.gather import gather
+from preplay.runs.directory import POINTS
+from preplay.runs.equilibria import EquilibriumResult, MixedSide
+from preplay.runs.prepared import PrepareResult
+from preplay.sampling.timeshare import Mean, TimeShare
 from preplay.tree import Tree, from_parents
 
 HOSTILE = "<!--<script </script><script>hacked=1</script><img src=x onerror='hacked=1'>\"&{{data}}"
@@ -57,11 +61,11 @@ CLOCKED = {
     "value": {"epsilon": 0.2, "delta": 0.05, "playouts": 1000, "games": 300},
     "engines": ["Testfish 1 [0123456789abcdef]"],
 }
-MEASURED = {"side": 1, "games": 300} | {
-    key: {"mean": mean, "error": 0.012}
-    for key, mean in (("without", 0.5), ("charged", 0.7), ("value", 0.75), ("gain", 0.25),
-                      ("moves", 0.2), ("time", 0.05), ("share", 0.2))
-}  # fmt: skip
+MEASURED = TimeShare(
+    side=1, games=300, wanted=300,
+    without=Mean(0.5, 0.012), charged=Mean(0.7, 0.012), value=Mean(0.75, 0.012),
+    gain=Mean(0.25, 0.012), moves=Mean(0.2, 0.012), time=Mean(0.05, 0.012), share=Mean(0.2, 0.012),
+)  # fmt: skip
 """What `preplay prepare chess-clock` found by playing."""
 
 
@@ -153,7 +157,7 @@ def save_preparation(
     matchup: Mapping[str, Any] = CHESS,
     name: str = "test",
     versions: Mapping[str, str] | None = None,
-    clock: Mapping[str, Any] | None = None,
+    clock: TimeShare | None = None,
 ) -> Book:
     """A finished `preplay prepare` run with this tree."""
     identity = {"side": side, "cost": cost, "budget": budget, "matchup": dict(matchup)}
@@ -171,13 +175,13 @@ def save_preparation(
         chess960=chess960,
         provenance=run.provenance,
     )
-    run.write(
-        "result.json",
-        {"value": best.value, "budget": budget, "error": best.error, "ending": "complete",
-         "histories": tree.size, "questions": tree.size} | ({"clock": clock} if clock else {}),
+    result = PrepareResult(
+        side=run.label(side), cost=cost, budget=budget,
+        baseline=best.baseline, value=best.value, net=best.net,
+        upper=best.upper, error=best.error, size=best.size, ending="complete", histories=tree.size,
+        questions=tree.size, book=book, clock=clock, tree=tree,
     )  # fmt: skip
-    books.save(book, run.path("book.json"))
-    trees.save(tree, run.path("tree.npz"))
+    runs.save(run, result)
     return book
 
 
@@ -192,25 +196,33 @@ def save_equilibrium(
     identity = {"costs": [cost, cost], "matchup": dict(matchup)}
     run = runs.start(directory, "equilibrium", name, identity, {})
     found = solve(tree, (cost, cost), gap=1e-5, iterations=2000)
-    sides = {
-        str(side): {
-            "expected_size": found.expected_size[side - 1],
-            "book": [
-                {"history": list(tree.history(int(k))), "probability": float(found.x[side - 1][k])}
-                for k in np.flatnonzero(found.x[side - 1] > 0.0)
-            ],
-        }
-        for side in (1, 2)
-    }
-    result = {
-        "value": found.value, "lower": found.lower, "upper": found.upper, "gap": found.gap,
-        "method": found.method, "iterations": found.iterations, "seconds": found.seconds,
-        "costs": list(found.costs), "sides": sides,
-        "trace": [row._asdict() for row in found.trace],
-    }  # fmt: skip
-    run.write("result.json", result)
-    trees.save(tree, run.path("tree.npz"))
-    return result
+    grown = Contested(tree, ~tree.leaves, np.arange(tree.size), "complete", tree.size, tree.size, 0.0)
+    meant = explain(grown, found, 100)
+    result = EquilibriumResult(
+        value=found.value, lower=found.lower, upper=found.upper,
+        gap=found.gap, solver_gap=found.solver_gap,
+        sampling_error=found.radius_error, open_error=found.open_error, method=found.method,
+        iterations=found.iterations, seconds=found.seconds, costs=found.costs, baseline=meant.baseline,
+        utility=meant.utility, only_one_prepares=meant.alone, histories=tree.size, ending="complete",
+        questions=tree.size, sides=(_mixed(meant, 1), _mixed(meant, 2)), trace=found.trace, tree=tree,
+    )  # fmt: skip
+    runs.save(run, result)
+    return runs.as_data(result)
+
+
+def _mixed(meant: Contest, side: Side) -> MixedSide:
+    tree, found = meant.tree, meant.equilibrium
+    x = found.x[side - 1]
+    entries = tuple(
+        replace(entry(tree, side, int(k), 1.0, 0.0), probability=float(x[k]))
+        for k in np.flatnonzero(x > 0.0)
+    )
+    book = Book(
+        side=side, entries=entries, baseline=0.5, value=0.5, cost=found.costs[side - 1], upper=1.0
+    )
+    return MixedSide(
+        expected_size=found.expected_size[side - 1], entropy=meant.entropy[side - 1], book=book
+    )
 
 
 def save_sweep(
@@ -230,7 +242,7 @@ def save_sweep(
         for side in sides
     ]  # fmt: skip
     lines = "".join(json.dumps(asdict(point)) + "\n" for point in points)
-    run.path("points.jsonl").write_text(lines, encoding="utf-8")
+    run.path(POINTS).write_text(lines, encoding="utf-8")
     return points
 
 

@@ -46,7 +46,7 @@ def bounds(
         p = cost if cost is not None else matchup.costs[who - 1] or 0.01
         response.check_cost(p)
         theorems.check_theorem1(advantage, epsilon)
-        progress = show.progress_line(quiet or as_json, matchup.telling)
+        progress = show.progress(quiet or as_json, matchup.telling)
         limits = Limits(histories, seconds, negligible=matchup.negligible, window=matchup.window)
         trees = []
         for goal in (Advantage(advantage), Lemma1(p)):

@@ -30,13 +30,10 @@ def check(
     """
     from dataclasses import asdict
 
-    from preplay import book as books
-    from preplay import runs
     from preplay.chess.check import check_file
-    from preplay.cli.export import saved_book
+    from preplay.runs import find_book
 
-    book = saved_book(runs.load(run), side) if run.is_dir() else books.load(run)
-    report = check_file(book, games, player=player)
+    report = check_file(find_book(run, side), games, player=player)
     if as_json:
         show.print_json(
             {

@@ -26,23 +26,19 @@ def draw(
     import numpy as np
 
     from preplay import book as books
-    from preplay import runs
     from preplay.errors import InputError
-    from preplay.matchup.model import side_named
-    from preplay.matchup.source import sides_of
+    from preplay.runs import open_run
 
-    kept = runs.load(run)
+    kept = open_run(run)
     if kept.command != "equilibrium":
         raise InputError(f"{run}: made by `preplay {kept.command}`; expected an equilibrium run")
-    names = sides_of(kept.identity["matchup"])
-    who = side_named(side, names)
-    drawn = books.draw(books.load(kept.path(f"book-{who}.json")), np.random.default_rng(seed), seed)
+    drawn = books.draw(kept.book(side), np.random.default_rng(seed), seed)
     if output is not None:
         books.save(drawn, output)
     if as_json:
         show.print_json(
             {
-                "side": who if names == ("1", "2") else names[who - 1],
+                "side": kept.label(drawn.side),
                 "seed": seed,
                 "size": drawn.size,
                 "book": [{"history": list(e.history), "moves": dict(e.moves)} for e in drawn.entries],

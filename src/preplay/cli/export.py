@@ -51,25 +51,25 @@ def export(
     Example: preplay export runs/white --polyglot book.bin --pgn book.pgn
     """
     from preplay import book as books
-    from preplay import runs
     from preplay.errors import InputError
     from preplay.files import check_writable, write_bytes
+    from preplay.runs import open_run
 
     if order not in ("tree", "learn"):
         raise InputError(f"order '{order}'; expected tree or learn")
     wanted = {"polyglot": polyglot, "pgn": pgn, "json": json, "epd": epd, "csv": csv, "efg": efg}
     if not any(wanted.values()):
         raise InputError("nothing to write; expected at least one of --" + ", --".join(wanted))
-    kept = runs.load(run)
+    kept = open_run(run)
     written: list[tuple[Path, bytes]] = []  # all is made before anything is written
     if efg is not None:
         written.append((efg, _efg(kept, limit).encode()))
     if any(path for name, path in wanted.items() if name != "efg"):
-        book = saved_book(kept, side)
+        book = kept.book(side)
         if json is not None:
             written.append((json, books.dumps(book).encode()))
         if any((polyglot, pgn, epd, csv)):
-            if kept.identity["matchup"].get("kind") not in ("chess", "chess-clock"):
+            if kept.matchup.get("kind") not in ("chess", "chess-clock"):
                 raise InputError(f"{run}: not a chess run; expected --json for other games")
             from preplay.chess.books.lines import csv_text, epd_text, learning_order
             from preplay.chess.books.naming import scores
@@ -97,37 +97,12 @@ def export(
             print(f"Written: {path}")
 
 
-def saved_book(run: Run, side: str | None = None) -> Book:
-    """The book of a prepare run, or a side's mixed book of an equilibrium run."""
-    from preplay import book as books
-    from preplay.errors import InputError
-    from preplay.matchup.model import side_named
-    from preplay.matchup.source import sides_of
-
-    if run.command == "prepare":
-        run.read("result.json")
-        book = books.load(run.path("book.json"))
-        names = sides_of(run.identity["matchup"])
-        if side is not None and side_named(side, names) != book.side:
-            raise InputError(f"{run.directory}: holds a book for {names[book.side - 1]}, not for {side}")
-        return book
-    if run.command == "equilibrium":
-        names = sides_of(run.identity["matchup"])
-        if side is None:
-            raise InputError(
-                f"{run.directory}: an equilibrium has two books; give --side {names[0]} or {names[1]}"
-            )
-        run.read("result.json")
-        return books.load(run.path(f"book-{side_named(side, names)}.json"))
-    raise InputError(f"{run.directory}: made by `preplay {run.command}`; expected prepare or equilibrium")
-
-
 def _headers(run: Run, book: Book) -> Mapping[str, object]:
     """PGN headers that say who prepared against whom, with what."""
     from preplay.chess.books.naming import player_name
     from preplay.report.words import clock, engine, timed
 
-    matchup = run.identity["matchup"]
+    matchup = run.matchup
     own, opponent = ("white", "black") if book.side == 1 else ("black", "white")
     study, theirs = matchup.get(f"{own}_prep") or matchup.get("prep", {}), matchup.get(opponent, {})
     against = player_name(theirs, engine(matchup, theirs))
@@ -142,12 +117,10 @@ def _headers(run: Run, book: Book) -> Mapping[str, object]:
 
 
 def _efg(run: Run, limit: int) -> str:
-    from preplay import tree
     from preplay.equilibria.explicit import efg_text, explicit_game
     from preplay.errors import InputError
 
     if run.command != "equilibrium":
         raise InputError(f"{run.directory}: made by `preplay {run.command}`; G' needs an equilibrium run")
     costs = run.identity["costs"]
-    grown = tree.load(run.path("tree.npz"))
-    return efg_text(explicit_game(grown, (costs[0], costs[1]), limit=limit), run.name)
+    return efg_text(explicit_game(run.tree(), (costs[0], costs[1]), limit=limit), run.name)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from preplay.book import Entry
-    from preplay.growth import GrowthProgress
     from preplay.judging import Judged
     from preplay.matchup import Matchup
+    from preplay.runs.keeping import Result
 
 
 def print_json(data: Any) -> None:
@@ -64,47 +64,37 @@ def print_judged(judged: Judged) -> None:
         print(f"{'':23}{line}")
 
 
+def kept(result: Result) -> None:
+    """Where a result was kept, and in which files."""
+    from preplay.runs.directory import RESULT
+
+    if result.run is not None:
+        names = ", ".join([RESULT, *result.files()])
+        print(f"\nKept in {result.run.directory}: {names}")
+
+
 def finite(number: float) -> float | None:
     """JSON has no infinity: None stands for it."""
     return number if math.isfinite(number) else None
 
 
-def progress_line(
-    quiet: bool, telling: Callable[[], str] | None = None
-) -> Callable[[GrowthProgress], None] | None:
-    """A live line on a terminal; nothing when quiet or when stderr is not a terminal."""
+def progress(
+    quiet: bool, telling: Callable[[], str] | None = None, *, lasting: bool = False
+) -> Callable[[object], None] | None:
+    """Shows how work goes on a terminal: a live line, or a line each time where they are `lasting`.
+
+    `telling` adds what the engines have done. Nothing is shown when quiet or when stderr is no terminal.
+    """
     if quiet or not sys.stderr.isatty():
         return None
 
-    def show(now: GrowthProgress) -> None:
-        rate = now.questions / now.seconds if now.seconds > 0.0 else 0.0
-        parts = [histories(now.histories)]
-        if telling is not None:
-            parts.append(telling())
-        parts.append(f"{rate:,.0f}/s")
-        if not math.isnan(now.up):
-            parts += [f"net {now.low:.4f}", f"upper {now.up:.4f}"]
-        parts.append(f"{now.seconds:.0f} s, {_time_left(now, rate)}")
+    def show(now: object) -> None:
+        text = str(now) if telling is None else f"{now}  {telling()}"
+        if lasting:
+            print(text, file=sys.stderr, flush=True)
+            return
         width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
-        print("\r" + "  ".join(parts)[:width].ljust(width), end="", file=sys.stderr, flush=True)
-
-    return show
-
-
-def _time_left(now: GrowthProgress, rate: float) -> str:
-    """At least what the questions already known take; more may come up."""
-    return f"at least {now.waiting / rate:.0f} s left" if rate > 0.0 else f"{now.waiting} waiting"
-
-
-def text_line(quiet: bool, telling: Callable[[], str] | None = None) -> Callable[[str], None] | None:
-    """A live line of free text, under the same conditions."""
-    if quiet or not sys.stderr.isatty():
-        return None
-
-    def show(text: str) -> None:
-        parts = [text] if telling is None else [text, telling()]
-        width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
-        print("\r" + "  ".join(parts)[:width].ljust(width), end="", file=sys.stderr, flush=True)
+        print("\r" + text[:width].ljust(width), end="", file=sys.stderr, flush=True)
 
     return show
 

@@ -118,9 +118,8 @@ def _book_file(book: str, side: str | None) -> str:
     """The book file that a run holds; other names stand for themselves."""
     if not book or not Path(book).is_dir():
         return book
-    from preplay import runs
-    from preplay.cli.export import saved_book
+    from preplay.runs import open_run
 
-    run = runs.load(Path(book))
-    made = saved_book(run, side)
-    return str(run.path("book.json" if run.command == "prepare" else f"book-{made.side}.json"))
+    run = open_run(Path(book))
+    run.book(side)  # whether there is one
+    return str(run.book_file(side))

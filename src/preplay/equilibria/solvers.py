@@ -82,6 +82,9 @@ class SolverProgress(NamedTuple):
     gap: float
     """The best exact gap so far, leaf values taken as exact."""
 
+    def __str__(self) -> str:
+        return f"{self.iteration:,} iterations  gap {self.gap:.2e}  {self.seconds:.1f} s"
+
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:

@@ -111,6 +111,15 @@ class GrowthProgress:
     seconds: float
     questions: int
 
+    def __str__(self) -> str:
+        rate = self.questions / self.seconds if self.seconds > 0.0 else 0.0
+        parts = [f"{self.histories:,} histories", f"{rate:,.0f}/s"]
+        if not math.isnan(self.up):
+            parts += [f"net {self.low:.4f}", f"upper {self.up:.4f}"]
+        # At least what the questions already known take; more may come up.
+        left = f"at least {self.waiting / rate:.0f} s left" if rate > 0.0 else f"{self.waiting} waiting"
+        return "  ".join([*parts, f"{self.seconds:.0f} s, {left}"])
+
 
 @dataclass(frozen=True)
 class Grown:

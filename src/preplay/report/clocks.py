@@ -7,10 +7,12 @@ from typing import Any
 
 from preplay.games.clocked import untimed
 from preplay.report.words import table
+from preplay.runs.encoding import plain
+from preplay.sampling.timeshare import TimeShare
 from preplay.tree import Tree
 
 
-def told(tree: Tree, matchup: Mapping[str, Any], gain: Mapping[str, Any]) -> dict[str, Any]:
+def told(tree: Tree, matchup: Mapping[str, Any], gain: TimeShare) -> dict[str, Any]:
     """The time left at each history, in the clock's unit, and the book's gain split as `gain` has it."""
     clock = table(matchup, "clock")
     players = [table(matchup, side) for side in ("white", "black")]
@@ -25,7 +27,6 @@ def told(tree: Tree, matchup: Mapping[str, Any], gain: Mapping[str, Any]) -> dic
         after = list(left[above])
         after[mover] += increment[mover] - untimed(tree.names[tree.action[k]])[1]
         left[k] = after
-    split = {
-        key: gain.get(key) for key in ("games", "without", "value", "gain", "moves", "time", "share")
-    }
+    told_of = ("games", "without", "value", "gain", "moves", "time", "share")
+    split = {key: plain(getattr(gain, key)) for key in told_of}
     return {"unit": clock.get("unit", "nodes"), "left": left, "split": split}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from preplay.errors import StoreError
-from preplay.experiments.sweep import MEASURES, Point, read_points
-from preplay.runs import Run
+from preplay.experiments.sweep import MEASURES, Point
+from preplay.runs.directory import Run
+from preplay.runs.sweeps import SweepResult
 
 
 def curves(run: Run) -> dict[str, Any]:
     """What the page needs of the points of a sweep."""
-    points = read_points(run.path("points.jsonl"))
-    if not points:
-        raise StoreError(f"{run.directory}: has no points yet; finish its `preplay {run.command} --save`")
+    points = list(SweepResult.found(run).points)
     plain = all(isinstance(p.setting, (int, float)) and not isinstance(p.setting, bool) for p in points)
     if plain:
         points = sorted(points, key=lambda p: float(p.setting))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from preplay import runs
 from preplay.errors import InputError
 from preplay.report import words
+from preplay.runs import Run, open_run
 
 COMMANDS = ("prepare", "equilibrium", "sweep", "figure1")
 """The commands whose runs a page can show."""
@@ -15,8 +15,8 @@ COMMANDS = ("prepare", "equilibrium", "sweep", "figure1")
 
 def gather(directory: Path) -> dict[str, Any]:
     """Everything that the page shows of a run."""
-    run = runs.load(directory)
-    matchup = run.identity.get("matchup") or {}
+    run = open_run(directory)
+    matchup = run.matchup
     common = {
         "command": run.command,
         "matchup": run.name,
@@ -32,7 +32,7 @@ def gather(directory: Path) -> dict[str, Any]:
     return common | _results(run)
 
 
-def _results(run: runs.Run) -> dict[str, Any]:
+def _results(run: Run) -> dict[str, Any]:
     if run.command == "prepare":
         from preplay.report.prepared import preparation
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from preplay import book as books
-from preplay import tree as trees
+from preplay.book import Book
 from preplay.equilibria.strategy import behaviour
 from preplay.errors import StoreError
 from preplay.report import notation, words
 from preplay.report.cut import columns, cut, shares
-from preplay.runs import Run
+from preplay.runs.directory import BOOKS, TREE, Run
+from preplay.runs.equilibria import EquilibriumResult
 from preplay.tree import Floats, Tree
 
 MOST = 30_000
@@ -24,9 +23,9 @@ LEAST = (1e-6, 1e-4, 1e-3, 1e-2, 0.05, 0.2, 0.5)
 
 def mixture(run: Run) -> dict[str, Any]:
     """What the page needs of an equilibrium in mixed books."""
-    result = run.read("result.json")
-    whole = trees.load(run.path("tree.npz"))
-    x = held(run, whole, result["sides"]["1"], 1), held(run, whole, result["sides"]["2"], 2)
+    result = EquilibriumResult.found(run)
+    whole = result.tree
+    x = held(run, whole, result.books[0]), held(run, whole, result.books[1])
     above = whole.player[np.maximum(whole.parent, 0)]
     move = np.where(above == 0, whole.base, behaviour(whole, 1, x[0]) * behaviour(whole, 2, x[1]))
     move[0] = 1.0
@@ -37,9 +36,9 @@ def mixture(run: Run) -> dict[str, Any]:
         if shown.tree.size <= MOST:
             break
     tree, original = shown.tree, shown.original
-    start, chess960 = _start(run)
+    start, chess960 = result.books[0].start, result.books[0].chess960
     written = None
-    matchup = run.identity.get("matchup", {})
+    matchup = run.matchup
     if words.is_chess(matchup):
         written = notation.standard(tree, start, chess960, {})
     return {
@@ -47,22 +46,19 @@ def mixture(run: Run) -> dict[str, Any]:
         "start": start,
         **notation.before(matchup),
         "worth": {
-            key: result.get(key)
+            key: getattr(result, key)
             for key in ("value", "lower", "upper", "gap", "method", "iterations", "seconds")
         }
         | {
-            "costs": result.get("costs") or run.identity.get("costs"),
-            "baseline": result.get("baseline", value_of_base(whole)),
-            "utility": result.get("utility", float(value[0])),
-            "alone": [result.get("only_one_prepares", {}).get(s) for s in ("1", "2")],
-            "entropy": [result["sides"][s].get("entropy", {}).get("play") for s in ("1", "2")],
-            "sizes": [result["sides"][s]["expected_size"] for s in ("1", "2")],
+            "costs": list(result.costs),
+            "baseline": result.baseline,
+            "utility": result.utility,
+            "alone": list(result.only_one_prepares),
+            "entropy": [side.entropy.play for side in result.sides],
+            "sizes": [side.expected_size for side in result.sides],
             "least": least,
         },
-        "trace": [
-            [row["iteration"], row["seconds"], float(f"{row['gap']:.4g}")]
-            for row in result.get("trace", ())
-        ],
+        "trace": [[row.iteration, row.seconds, float(f"{row.gap:.4g}")] for row in result.trace],
         "tree": columns(tree, *((written.moves, written.labels) if written else (None, None)))
         | {
             "p": shares(move[original])[1:],
@@ -73,15 +69,17 @@ def mixture(run: Run) -> dict[str, Any]:
     }
 
 
-def held(run: Run, tree: Tree, side: Mapping[str, Any], number: int) -> Floats:
+def held(run: Run, tree: Tree, book: Book) -> Floats:
     """[n] x(h) of one side's mixed book."""
     x = np.zeros(tree.size)
-    for row in side["book"]:
-        k = tree.get(tuple(row["history"]))
-        if k is None or tree.player[k] != number:
-            line = " ".join(row["history"])
-            raise StoreError(f"{run.directory}: result.json holds '{line}', which tree.npz does not")
-        x[k] = row["probability"]
+    for entry in book.entries:
+        k = tree.get(entry.history)
+        if k is None or tree.player[k] != book.side:
+            line = " ".join(entry.history)
+            raise StoreError(
+                f"{run.directory}: {BOOKS[book.side - 1]} holds '{line}', which {TREE} does not"
+            )
+        x[k] = entry.probability
     return x
 
 
@@ -93,11 +91,6 @@ def expected(tree: Tree, move: Floats) -> Floats:
         at = np.flatnonzero(depth == level)
         np.add.at(value, tree.parent[at], move[at] * value[at])
     return value
-
-
-def value_of_base(tree: Tree) -> float:
-    """Player 1's value when nobody prepares."""
-    return float(expected(tree, tree.base)[0])
 
 
 def _kept(tree: Tree, x: tuple[Floats, Floats]) -> Floats:
@@ -113,13 +106,3 @@ def _kept(tree: Tree, x: tuple[Floats, Floats]) -> Floats:
             last[side, own] = x[side][own]
     kept: Floats = last.max(axis=0)
     return kept
-
-
-def _start(run: Run) -> tuple[str, bool]:
-    """The start position, from whichever side's book was kept."""
-    for side in (1, 2):
-        path = run.path(f"book-{side}.json")
-        if path.exists():
-            book = books.load(path)
-            return book.start, book.chess960
-    return "", False

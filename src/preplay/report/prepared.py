@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from preplay import book as books
 from preplay import response
-from preplay import tree as trees
+from preplay.book import Book
 from preplay.errors import StoreError
 from preplay.game import FINAL, Side
 from preplay.report import clocks, notation, words
 from preplay.report.cut import Continuation, columns, cut, dropped, shares, unchosen
-from preplay.runs import Run
+from preplay.runs.directory import BOOK, CHECKPOINT, TREE, Run
+from preplay.runs.prepared import PrepareResult
 from preplay.tree import Bools, Floats, Ints, Tree
 
 WON = 0.75
@@ -31,9 +31,8 @@ GAME_OVER, WON_ENOUGH, TOO_RARE, TOO_RANDOM, NOT_WORTH, NO_ROOM, CUT_SHORT = "gw
 
 def preparation(run: Run) -> dict[str, Any]:
     """What the page needs of a best book against a given opponent."""
-    result = run.read("result.json")
-    book = books.load(run.path("book.json"))
-    whole = trees.load(run.path("tree.npz"))
+    result = PrepareResult.found(run)
+    book, whole = result.book, result.tree
     side: Side = book.side
     chosen = _chosen(run, whole, book)
     shown = cut(whole, ~whole.leaves & ((whole.player != side) | chosen))
@@ -42,9 +41,9 @@ def preparation(run: Run) -> dict[str, Any]:
     reach = response.reach(tree, side)
     value = tree.value if side == 1 else 1.0 - tree.value
     beyond = _beyond(run, whole, tree, shown.original, side)
-    ends = _ends(tree, inside, reach, value, book.cost, result.get("budget"), beyond)
+    ends = _ends(tree, inside, reach, value, book.cost, result.budget, beyond)
     beyond = {k: line for k, line in beyond.items() if ends[k] in (TOO_RANDOM, NOT_WORTH, NO_ROOM)}
-    matchup = run.identity.get("matchup", {})
+    matchup = run.matchup
     written = None
     if words.is_chess(matchup):
         written = notation.standard(tree, book.start, book.chess960, beyond)
@@ -58,19 +57,19 @@ def preparation(run: Run) -> dict[str, Any]:
         **notation.before(matchup),
         "worth": {
             "cost": book.cost,
-            "budget": result.get("budget"),
+            "budget": result.budget,
             "baseline": book.baseline,
-            "unprepared": book.baseline if result.get("clock") else unprepared,
+            "unprepared": book.baseline if result.clock else unprepared,
             "value": book.value,
             "net": book.net,
             "upper": book.upper,
-            "error": result.get("error", 0.0),
+            "error": result.error,
             "size": book.size,
-            "ending": result.get("ending", "complete"),
-            "histories": result.get("histories"),
-            "questions": result.get("questions"),
+            "ending": result.ending,
+            "histories": result.histories,
+            "questions": result.questions,
         },
-        "clock": result.get("clock") and clocks.told(tree, matchup, result["clock"]),
+        "clock": result.clock and clocks.told(tree, matchup, result.clock),
         "tree": columns(tree, *((written.moves, written.labels) if written else (None, None)))
         | {
             "p": shares(move)[1:],
@@ -83,14 +82,14 @@ def preparation(run: Run) -> dict[str, Any]:
     }
 
 
-def _chosen(run: Run, tree: Tree, book: books.Book) -> Bools:
+def _chosen(run: Run, tree: Tree, book: Book) -> Bools:
     """[n] the book's histories in the run's tree."""
     chosen = np.zeros(tree.size, dtype=np.bool_)
     for entry in book.entries:
         k = tree.get(entry.history)
         if k is None or tree.player[k] != book.side:
             line = " ".join(entry.history)
-            raise StoreError(f"{run.directory}: book.json holds '{line}', which tree.npz does not")
+            raise StoreError(f"{run.directory}: {BOOK} holds '{line}', which {TREE} does not")
         chosen[k] = True
     return chosen
 
@@ -115,9 +114,9 @@ def _known(tree: Tree) -> Bools:
 def _beyond(run: Run, whole: Tree, tree: Tree, original: Ints, side: Side) -> dict[int, Continuation]:
     """What was looked at below the ends of the book: still in the tree, or dropped during growth."""
     found: dict[int, Continuation] = {}
-    if run.path("checkpoint.npz").exists():
+    if run.path(CHECKPOINT).exists():
         try:
-            with np.load(run.path("checkpoint.npz"), allow_pickle=False) as file:
+            with np.load(run.path(CHECKPOINT), allow_pickle=False) as file:
                 found = dropped(tree, dict(file))
         except (OSError, ValueError, KeyError, IndexError):
             found = {}  # only explanations are lost

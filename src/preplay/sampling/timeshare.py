@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Generic, NamedTuple
 
 from preplay.game import Distribution, S, Side, walk
 from preplay.games.clocked import Clocked, ClockedState, TimeRule, timed
@@ -67,14 +67,6 @@ class TimeShare:
         """What the same games say of the side that memorizes nothing."""
         none, same = Mean(0.0, 0.0), self.without
         return replace(self, charged=same, value=same, gain=none, moves=none, time=none, share=None)
-
-    def as_data(self) -> dict[str, Any]:
-        """As JSON data."""
-        data: dict[str, Any] = {}
-        for f in fields(self):
-            item = getattr(self, f.name)
-            data[f.name] = item._asdict() if isinstance(item, Mean) else item
-        return data
 
     def lines(self) -> list[str]:
         """As people read it."""

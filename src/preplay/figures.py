@@ -1,4 +1,4 @@
-"""Figures of results. Matplotlib's object interface: no global state, files only."""
+"""Figures of results. Matplotlib's object interface: no global state, no windows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from preplay.errors import InputError
 from preplay.files import check_writable, replacing
-from preplay.response import Frontier
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from preplay.equilibria import SolverProgress
     from preplay.experiments.figure1 import Reference
     from preplay.experiments.sweep import Point
@@ -22,30 +23,35 @@ BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#666666"
 """Colours that colour-blind people tell apart (Okabe and Ito)."""
 
 
-def plot_frontier(front: Frontier, path: Path, title: str = "") -> None:
-    """Value against memory, with the price at which each size is bought on a second axis."""
+def frontier_figure(
+    points: Sequence[tuple[float, int, float]], unprepared: float, title: str = ""
+) -> Figure:
+    """Value against memory, with the price at which each size is bought on a second axis.
+
+    `points` are the cost, size and value of each best book, by falling cost.
+    """
     figure, axis = new_figure()
-    sizes = np.concatenate(([0], front.size))
-    values = np.concatenate(([front.unprepared], front.value))
+    sizes = np.array([0, *(size for _, size, _ in points)])
+    values = np.array([unprepared, *(value for _, _, value in points)])
     axis.plot(
         sizes, values, color=BLUE, linewidth=2, marker="o", markersize=3.5, label="value of the best book"
     )
-    axis.axhline(front.unprepared, color=GREY, linewidth=1, linestyle=":")
-    axis.annotate("no preparation", (sizes[-1], front.unprepared), (-4, 4), textcoords="offset points",
+    axis.axhline(unprepared, color=GREY, linewidth=1, linestyle=":")
+    axis.annotate("no preparation", (sizes[-1], unprepared), (-4, 4), textcoords="offset points",
                   ha="right", color=GREY, fontsize=9)  # fmt: skip
     axis.set_xlabel("memorized histories")
     axis.set_ylabel("value for the side", color=BLUE)
-    if len(front.cost):
+    if points:
         price = axis.twinx()
-        price.step(front.size, front.cost, where="pre", color=ORANGE, linewidth=1.2)
+        price.step(sizes[1:], [cost for cost, _, _ in points], where="pre", color=ORANGE, linewidth=1.2)
         price.set_yscale("log")
         price.set_ylabel("cost below which it pays", color=ORANGE)
         price.spines["top"].set_visible(False)
     axis.set_title(title or "Memory against value", loc="left", fontsize=11)
-    save_figure(figure, path)
+    return figure
 
 
-def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Any, Any]:
+def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Figure, Any]:
     """A figure with one plain axis."""
     from matplotlib.figure import Figure
 
@@ -68,7 +74,7 @@ def _check_kind(path: Path) -> None:
         raise InputError(f"figure '{path}'; expected a name ending in {', '.join(kinds)}")
 
 
-def save_figure(figure: Any, path: Path) -> None:
+def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure in the format its suffix names."""
     from matplotlib import rc_context
 
@@ -81,12 +87,9 @@ def save_figure(figure: Any, path: Path) -> None:
         figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=150, metadata=stamp)
 
 
-def plot_figure1(
-    sides: Mapping[str, Sequence[Point]],
-    path: Path,
-    cost: float,
-    published: Sequence[Reference] = (),
-) -> None:
+def figure1_figure(
+    sides: Mapping[str, Sequence[Point]], cost: float, published: Sequence[Reference] = ()
+) -> Figure:
     """The paper's Figure 1: U (thick, left axis) and |S| (thin, right axis) against log10 r.
 
     r = 0, which has no logarithm, has its own place at the left.
@@ -134,16 +137,14 @@ def plot_figure1(
     figure.suptitle(
         f"What preparation is worth against a randomizing opponent (cost {cost:g})", fontsize=11
     )
-    save_figure(figure, path)
+    return figure
 
 
 def _log_or(zero: float, r: float) -> float:
     return math.log10(r) if r > 0.0 else zero
 
 
-def plot_sweep(
-    points: Sequence[Point], key: str, measures: Sequence[str], path: Path, title: str
-) -> None:
+def sweep_figure(points: Sequence[Point], key: str, measures: Sequence[str], title: str = "") -> Figure:
     """Each measure against the setting; a logarithmic axis where the values span decades."""
     from matplotlib.figure import Figure
 
@@ -164,10 +165,10 @@ def plot_sweep(
         axes[-1].set_xticks(at, [p.label for p in points], rotation=30, ha="right")
     axes[-1].set_xlabel(key)
     figure.suptitle(title, fontsize=11)
-    save_figure(figure, path)
+    return figure
 
 
-def plot_trace(trace: Sequence[SolverProgress], path: Path, title: str) -> None:
+def trace_figure(trace: Sequence[SolverProgress], title: str = "") -> Figure:
     """The certified gap of an equilibrium against iterations and against seconds, on log axes."""
     from matplotlib.figure import Figure
 
@@ -189,4 +190,4 @@ def plot_trace(trace: Sequence[SolverProgress], path: Path, title: str) -> None:
         axis.grid(True, which="both", linewidth=0.3, alpha=0.5)
         axis.spines[["top", "right"]].set_visible(False)
     figure.suptitle(title, fontsize=11)
-    save_figure(figure, path)
+    return figure

@@ -1,4 +1,7 @@
-"""Run directories: a result, everything that made it, and what is needed to go on."""
+"""Run directories: a result, everything that made it, and what is needed to go on.
+
+The names of a run's files are said here and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,26 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from preplay import __version__
 from preplay.errors import InputError, StoreError
 from preplay.files import write_text
+from preplay.game import Side
+from preplay.matchup.model import side_named
+from preplay.matchup.source import sides_of
+
+if TYPE_CHECKING:
+    from preplay.book import Book
+    from preplay.tree import Tree
 
 FORMAT = "preplay-run/1"
+RUN, RESULT = "run.json", "result.json"
+BOOK, BOOKS = "book.json", ("book-1.json", "book-2.json")
+TREE, CHECKPOINT = "tree.npz", "checkpoint.npz"
+POINTS, POINTS_TABLE = "points.jsonl", "points.csv"
+GAMES, GAMES_PGN = "games.jsonl", "games.pgn"
+FIGURES = ("figure1.svg", "figure1.png")
 
 
 @dataclass(frozen=True)
@@ -28,6 +44,22 @@ class Run:
     identity: Mapping[str, Any]
     versions: Mapping[str, str]
     created: str
+
+    @property
+    def matchup(self) -> Mapping[str, Any]:
+        """The settings of the matchup, as far as they determine the result."""
+        settings: Mapping[str, Any] = self.identity.get("matchup") or {}
+        return settings
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What the sides are called."""
+        return sides_of(self.matchup)
+
+    def label(self, side: Side) -> str | int:
+        """What a side is called in results: a number, or a colour in chess."""
+        name = self.sides[side - 1]
+        return int(name) if name.isdigit() else name
 
     def path(self, name: str) -> Path:
         """A file of this run."""
@@ -51,6 +83,40 @@ class Run:
             ) from None
         except (OSError, ValueError) as error:
             raise StoreError(f"{path}: damaged ({error})") from None
+
+    def tree(self) -> Tree:
+        """The tree that the result was found on."""
+        from preplay.tree import load
+
+        return load(self.path(TREE))
+
+    def book_file(self, side: str | None = None) -> Path:
+        """Where the book is: of `prepare` the only one, of `equilibrium` that of a side."""
+        if self.command not in ("prepare", "equilibrium"):
+            raise InputError(
+                f"{self.directory}: made by `preplay {self.command}`; expected prepare or equilibrium"
+            )
+        if self.command == "equilibrium":
+            if side is None:
+                first, second = self.sides
+                raise InputError(
+                    f"{self.directory}: an equilibrium has two books; give --side {first} or {second}"
+                )
+            self.read(RESULT)
+            return self.path(BOOKS[side_named(side, self.sides) - 1])
+        self.read(RESULT)
+        return self.path(BOOK)
+
+    def book(self, side: str | None = None) -> Book:
+        """The book of `prepare`, or a side's mixed book of `equilibrium`."""
+        from preplay.book import load
+
+        book = load(self.book_file(side))
+        if side is not None and side_named(side, self.sides) != book.side:
+            raise InputError(
+                f"{self.directory}: holds a book for {self.sides[book.side - 1]}, not for {side}"
+            )
+        return book
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -76,8 +142,8 @@ def start(
     identity = json.loads(json.dumps(identity))
     if directory.exists() and not directory.is_dir():
         raise StoreError(f"{directory}: is a file; expected a directory for the run")
-    if (directory / "run.json").exists():
-        run = load(directory)
+    if (directory / RUN).exists():
+        run = open_run(directory)
         if run.command != command or run.identity != identity:
             raise StoreError(
                 f"{directory}: belongs to another run ({_difference(run, command, identity)}); "
@@ -94,17 +160,17 @@ def start(
         versions=versions() | dict(more),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    run.write("run.json", {"format": FORMAT} | run.provenance | {"created": run.created})
+    run.write(RUN, {"format": FORMAT} | run.provenance | {"created": run.created})
     return run
 
 
-def load(directory: Path) -> Run:
+def open_run(directory: Path) -> Run:
     """An existing run directory."""
-    path = directory / "run.json"
+    path = directory / RUN
     if not directory.is_dir():
         raise InputError(f"{directory}: no such run; expected a directory made with --save")
     if not path.exists():
-        raise StoreError(f"{directory}: holds no run.json; expected a directory made with --save")
+        raise StoreError(f"{directory}: holds no {RUN}; expected a directory made with --save")
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
@@ -121,6 +187,15 @@ def load(directory: Path) -> Run:
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path}: damaged or foreign ({error}); expected {FORMAT}") from None
+
+
+def find_book(path: Path, side: str | None = None) -> Book:
+    """The book that a user means: of a run directory (perhaps a side's), or a `preplay-book/1` file."""
+    if path.is_dir():
+        return open_run(path).book(side)
+    from preplay.book import load
+
+    return load(path)
 
 
 def _difference(run: Run, command: str, identity: Mapping[str, Any]) -> str:

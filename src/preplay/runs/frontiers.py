@@ -1,0 +1,146 @@
+"""Memory against value for all costs at once: the frontier of one side, kept and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from preplay import tree as trees
+from preplay.game import S
+from preplay.growth.goals import Ending, Limits
+from preplay.judging import Judged
+from preplay.matchup import Matchup
+from preplay.preparation import explore
+from preplay.runs.directory import CHECKPOINT, RESULT, TREE, Run, start
+from preplay.runs.encoding import beside, from_data, optional
+from preplay.runs.keeping import save as keep
+from preplay.stopping import NEVER, Stop
+from preplay.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+
+class FrontierPoint(NamedTuple):
+    """A best book: just below `cost` it has this size and value."""
+
+    cost: float
+    size: int
+    value: float
+
+
+class Step(NamedTuple):
+    """The next history to learn, and what it adds to the value."""
+
+    history: tuple[str, ...]
+    gain: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontierResult:
+    """Every best trade-off between memory and value as the cost falls. All values are the side's."""
+
+    side: str | int
+    """Who prepares: 1 or 2, in chess white or black."""
+    least_cost: float
+    """The lowest cost looked at; 0: all of them."""
+    unprepared: float
+    """The value with nothing memorized."""
+    error: float
+    """How far values may be off where they are sampled."""
+    ending: Ending
+    """What ended the work: `complete`, or the limit that cut it short."""
+    points: tuple[FrontierPoint, ...]
+    """The best books, by falling cost; each holds the ones before it."""
+    order: tuple[Step, ...]
+    """The histories in the order worth learning: every beginning is a book."""
+    guess: bool | None = optional()
+    """True where values are first guesses and no games were played."""
+    judged: Judged | None = optional()
+    """What second opinions said of the largest book, where there is a judge."""
+    tree: Tree = beside()
+    """The tree that the books live on."""
+    name: str = beside("")
+    """The matchup's name."""
+    run: Run | None = beside()
+    """The directory that keeps it; None where it was not saved."""
+
+    def files(self) -> Mapping[str, Callable[[Path], None]]:
+        """The tree has a file of its own."""
+        return {TREE: partial(trees.save, self.tree)}
+
+    @classmethod
+    def found(cls, run: Run) -> FrontierResult:
+        """The result of a `frontier` run."""
+        return from_data(cls, run.read(RESULT), run.path(RESULT), tree=run.tree(), name=run.name, run=run)
+
+    def to_pandas(self) -> DataFrame:
+        """A row for each best book: needs pandas."""
+        from preplay.runs.tables import table
+
+        return table([point._asdict() for point in self.points], FrontierPoint._fields)
+
+    def plot_frontier(self) -> Figure:
+        """Value against memory, as a matplotlib Figure."""
+        from preplay.figures import frontier_figure
+
+        return frontier_figure(self.points, self.unprepared, f"{self.name}, side {self.side}")
+
+
+def frontier(
+    matchup: Matchup[S],
+    side: str | int,
+    cost: float | None = None,
+    *,
+    save: str | Path | None = None,
+    histories: int | None = None,
+    seconds: float | None = None,
+    stop: Stop = NEVER,
+    progress: Callable[[object], None] | None = None,
+) -> FrontierResult:
+    """Every best trade-off between memory and value for one side, and what to learn first.
+
+    `cost` is the lowest price to look at; large games need one. `histories` and `seconds` stop the work
+    early. With `save` the run is kept in that directory. `progress` hears of the work: `print` will do.
+    """
+    who = matchup.side(str(side))
+    run = None
+    if save is not None:
+        least = None if cost is None and matchup.enumerable else matchup.cost(who, cost)
+        identity = {"side": who, "cost": least, "matchup": dict(matchup.config)}
+        run = start(Path(save), "frontier", matchup.name, identity, matchup.versions)
+    explored = explore(
+        matchup,
+        who,
+        cost,
+        Limits(histories, seconds),
+        stop=stop,
+        progress=progress,
+        playing=progress,
+        checkpoint=run.path(CHECKPOINT) if run else None,
+    )
+    tree, front = explored.grown.tree, explored.frontier
+    radius = tree.radius[tree.player == who]
+    rows = zip(front.cost.tolist(), front.size.tolist(), front.value.tolist(), strict=True)
+    learned = zip(front.order.tolist(), front.gain.tolist(), strict=True)
+    result = FrontierResult(
+        side=matchup.label(who),
+        least_cost=explored.cost,
+        unprepared=front.unprepared,
+        error=float(radius[radius < 0.5].max(initial=0.0)),
+        ending=explored.grown.ending,
+        points=tuple(FrontierPoint(*row) for row in rows),
+        order=tuple(Step(tree.history(k), gain) for k, gain in learned),
+        guess=True if matchup.guessing else None,
+        judged=explored.judged,
+        tree=tree,
+        name=matchup.name,
+        run=run,
+    )
+    if run is not None:
+        keep(run, result)
+    return result

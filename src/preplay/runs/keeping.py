@@ -1,0 +1,57 @@
+"""One way to keep a result in its run's directory, and one way to find it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from preplay.errors import InputError, nearest
+from preplay.runs.directory import RESULT, Run, open_run
+from preplay.runs.encoding import as_data
+
+HOMES = {
+    "prepare": ("prepared", "PrepareResult"),
+    "frontier": ("frontiers", "FrontierResult"),
+    "equilibrium": ("equilibria", "EquilibriumResult"),
+    "sweep": ("sweeps", "SweepResult"),
+    "figure1": ("sweeps", "SweepResult"),
+    "match": ("matches", "MatchResult"),
+}
+"""The module of this room and the class of each command's result."""
+
+
+class Result(Protocol):
+    """What a command found: frozen, with typed fields that `as_data` turns into its JSON."""
+
+    @property
+    def run(self) -> Run | None:
+        """The directory that keeps it, with what made it; None where it was not saved."""
+        ...
+
+    def files(self) -> Mapping[str, Callable[[Path], None]]:
+        """What belongs in files of its own: by name, a function that writes it."""
+        ...
+
+    @classmethod
+    def found(cls, run: Run) -> Result:
+        """The result that a run directory holds."""
+        ...
+
+
+def save(run: Run, result: Result) -> None:
+    """Keep a result in its run's directory."""
+    run.write(RESULT, as_data(result))
+    for name, write in result.files().items():
+        write(run.path(name))
+
+
+def load_run(directory: str | Path) -> Any:
+    """The result that a directory made with --save or `save=` holds, whatever command made it."""
+    run = open_run(Path(directory))
+    if run.command not in HOMES:
+        raise InputError(f"{directory}: made by `preplay {run.command}`; {nearest(run.command, HOMES)}")
+    module, name = HOMES[run.command]
+    kind: type[Result] = getattr(import_module(f"preplay.runs.{module}"), name)
+    return kind.found(run)

@@ -1,0 +1,350 @@
+"""Matches: books played for real, the result beside the promise, kept and found again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from preplay import scoring
+from preplay.book import Book
+from preplay.chess.match import Adjudication, Pairing, PlayedGame, pgn_of, play_match, read_games
+from preplay.errors import InputError
+from preplay.files import write_text
+from preplay.matchup import Matchup
+from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, start
+from preplay.runs.encoding import beside, from_data, optional
+from preplay.runs.equilibria import EquilibriumResult
+from preplay.runs.keeping import save as keep
+from preplay.runs.prepared import PrepareResult
+from preplay.runs.prepared import prepare as prepare_now
+from preplay.scoring import Interval
+from preplay.stopping import NEVER, Stop
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NAMES = ("Prepared", "Opponent")
+"""What the players are called in the games' PGN."""
+
+
+class MatchProgress(NamedTuple):
+    """So many games are done."""
+
+    done: int
+    games: int
+    score: float
+
+    def __str__(self) -> str:
+        return f"{self.done}/{self.games} games  score {self.score:.4f}"
+
+
+@dataclass(frozen=True)
+class EloEstimate:
+    """An Elo difference with its error and its 95 % interval; None where it is infinite."""
+
+    mean: float | None
+    error: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class SprtResult:
+    """Where a sequential test stands."""
+
+    llr: float
+    lower: float
+    upper: float
+    decision: Literal["elo0", "elo1", "go on"]
+
+
+@dataclass(frozen=True)
+class Control:
+    """The same match without the book."""
+
+    games: int
+    score: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeSpent:
+    """The mean time of a move after the book."""
+
+    prepared: float
+    opponent: float
+    control: TimeSpent | None = optional()
+    """In the control games."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchResult:
+    """What games with a book came to, and whether that agrees with what was promised."""
+
+    matchup: str
+    """The matchup's name."""
+    adjudication: Adjudication
+    """`model`: scored by the value model where the book ends; `rules`: played to the end."""
+    sides: tuple[str | int, ...]
+    """Whose books were played, in turn."""
+    games: int
+    """How many games count."""
+    opponent: Literal["prepared", "unprepared"]
+    """Whether the opponent had a book too."""
+    wins: int | None
+    """Games won; None where games are scored by values in between, as for draws and losses."""
+    draws: int | None
+    """Games drawn."""
+    losses: int | None
+    """Games lost."""
+    score: Interval
+    """The mean score of the prepared side, with its 95 % interval."""
+    elo: EloEstimate
+    """The same as an Elo difference."""
+    superiority: float
+    """The probability that the prepared side is the stronger one."""
+    book_moves: float
+    """Book moves a game."""
+    endings: Mapping[str, int]
+    """How often games ended by what."""
+    promised: float
+    """The score that was promised."""
+    promised_error: float
+    """How far the promise may be off, where it was sampled."""
+    z: float
+    """Standard deviations between score and promise."""
+    p_value: float
+    """How often chance alone brings a difference this large."""
+    agrees: bool
+    """Whether score and promise agree (5 %)."""
+    sprt: SprtResult | None = optional()
+    """Where the sequential test stands, if one was asked for."""
+    control: Control | None = optional()
+    """The same match without the book, if it was asked for."""
+    time: TimeSpent | None = optional()
+    """Under a clock: what moves took."""
+    played: tuple[PlayedGame, ...] = beside(())
+    """The games."""
+    without: tuple[PlayedGame, ...] = beside(())
+    """The control games."""
+    pgn: str = beside("")
+    """All games as PGN."""
+    run: Run | None = beside()
+    """The directory that keeps it; None where it was not saved."""
+
+    def files(self) -> Mapping[str, Callable[[Path], None]]:
+        """The games as PGN; each game is in a file of its own as soon as it is over."""
+        return {GAMES_PGN: partial(write_text, text=self.pgn)}
+
+    @classmethod
+    def found(cls, run: Run) -> MatchResult:
+        """The result of a `match` run."""
+        data, games = run.read(RESULT), read_games(run.path(GAMES))
+        pgn = run.path(GAMES_PGN)
+        return from_data(
+            cls,
+            data,
+            run.path(RESULT),
+            played=_counted(games, True, data.get("games", 0)),
+            without=_counted(games, False, (data.get("control") or {}).get("games", 0)),
+            pgn=pgn.read_text(encoding="utf-8") if pgn.exists() else "",
+            run=run,
+        )
+
+    def to_pandas(self) -> DataFrame:
+        """A row for each game, control games too: needs pandas."""
+        from preplay.runs.tables import table
+
+        columns = ("number", "side", "prepared", "score", "depth", "reason", "moves")
+        rows = [
+            {name: getattr(game, name) for name in columns} | {"moves": " ".join(game.moves)}
+            for game in (*self.played, *self.without)
+        ]
+        return table(rows, columns)
+
+
+def _counted(games: Sequence[PlayedGame], prepared: bool, count: int) -> tuple[PlayedGame, ...]:
+    """The games that count, in the order of their numbers."""
+    mine = {game.number: game for game in games if game.prepared == prepared}
+    return tuple(mine[number] for number in sorted(mine) if number < count)
+
+
+def match(
+    matchup: Matchup[Any],
+    prepared: PrepareResult | EquilibriumResult | Book | None = None,
+    games: int = 400,
+    *,
+    side: str | int | None = None,
+    adjudication: Adjudication | None = None,
+    control: bool = False,
+    seed: int = 0,
+    sprt: tuple[float, float] | None = None,
+    cost: float | None = None,
+    save: str | Path | None = None,
+    stop: Stop = NEVER,
+    progress: Callable[[object], None] | None = None,
+) -> MatchResult:
+    """Play a book for real and compare the score with what was promised (chess).
+
+    `prepared` is a result of `prepare` or `equilibrium`, or a book; without one, `side` (or "both") is
+    prepared now at `cost`. In an equilibrium both sides play their mixed books, and `side` says whose
+    score counts. `control` plays as many games without the book; `sprt` = (elo0, elo1) stops when one of
+    the two is accepted. With `save` every game is kept, and the same call goes on from there.
+    """
+    if sprt is not None:
+        scoring.sprt(scoring.Tally(0, 0, 0), *sprt)
+    clocked = matchup.clock is not None
+    mode: Adjudication = "rules" if adjudication == "rules" or (clocked and not adjudication) else "model"
+    pairings = _pairings(matchup, prepared, side, cost, stop)
+    run = None
+    if save is not None:
+        identity = {
+            "matchup": dict(matchup.config),
+            "adjudication": mode,
+            "seed": seed,
+            "control": control,
+            "books": [_digest(b) for p in pairings for b in (p.book, p.against) if b is not None],
+        }
+        run = start(Path(save), "match", matchup.name, identity, matchup.versions)
+    kept = run.path(GAMES) if run is not None else None
+
+    def tell(played: Sequence[PlayedGame]) -> bool:
+        if progress is not None:
+            now = sum(g.score for g in played) / len(played)
+            progress(MatchProgress(len(played), games, now))
+        return sprt is not None and scoring.sprt(_counts(played), *sprt).decision != "go on"
+
+    played = play_match(matchup, pairings, games, mode, seed, kept=kept, stop=stop, tell=tell)
+    without: list[PlayedGame] = []
+    if control and not stop.asked:
+        without = play_match(
+            matchup, pairings, len(played), mode, seed, control=True, kept=kept, stop=stop
+        )
+    if not played:
+        raise KeyboardInterrupt
+    result = _result(matchup, pairings, played, without, mode, sprt, run)
+    if run is not None:
+        keep(run, result)
+    return result
+
+
+def _pairings(
+    matchup: Matchup[Any],
+    prepared: PrepareResult | EquilibriumResult | Book | None,
+    side: str | int | None,
+    cost: float | None,
+    stop: Stop,
+) -> list[Pairing]:
+    """The books to play: those given, or newly prepared ones."""
+    who = [matchup.side(name) for name in (("1", "2") if side == "both" else (str(side or 1),))]
+    if prepared is None:
+        return [Pairing(prepare_now(matchup, one, cost, stop=stop).book) for one in who]
+    if isinstance(prepared, EquilibriumResult):
+        both = prepared.books
+        pairings = [Pairing(both[one - 1], both[2 - one], prepared.tree) for one in who]
+    else:
+        book = prepared.book if isinstance(prepared, PrepareResult) else prepared
+        if side is not None and who != [book.side]:
+            raise InputError(
+                f"{_place(prepared)}: holds a book for {matchup.label(book.side)}, not for {side}"
+            )
+        pairings = [Pairing(book)]
+    board = matchup.notation
+    if board is None:  # no chess: the games themselves refuse
+        return pairings
+    for pairing in pairings:
+        if (pairing.book.start, pairing.book.chess960) != (board.start, board.chess960):
+            here = board.start or "the usual position"
+            there = pairing.book.start or "the usual position"
+            raise InputError(f"{_place(prepared)}: a book from {there}; the match starts from {here}")
+    return pairings
+
+
+def _place(prepared: PrepareResult | EquilibriumResult | Book) -> str:
+    """Where a book comes from, for messages."""
+    run = None if isinstance(prepared, Book) else prepared.run
+    return "the book" if run is None else str(run.directory)
+
+
+def _digest(book: Book) -> str:
+    text = repr(
+        [(entry.history, sorted(entry.moves.items()), entry.probability) for entry in book.entries]
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _counts(played: Sequence[PlayedGame]) -> Counter[float]:
+    """The games by what the prepared side got."""
+    return Counter(game.score for game in played)
+
+
+def _result(
+    matchup: Matchup[Any],
+    pairings: Sequence[Pairing],
+    played: Sequence[PlayedGame],
+    without: Sequence[PlayedGame],
+    adjudication: Adjudication,
+    sprt: tuple[float, float] | None,
+    run: Run | None,
+) -> MatchResult:
+    results = _counts(played)
+    plain = set(results) <= {0.0, 0.5, 1.0}  # else the model's values: there are no wins to count
+    books = [pairing.book for pairing in pairings]
+    promised = sum(books[g.number % len(books)].value for g in played) / len(played)
+    error = sum(books[g.number % len(books)].error for g in played) / len(played)
+    agreement = scoring.agreement(promised, [game.score for game in played], error)
+    test = None if sprt is None else scoring.sprt(results, *sprt)
+    time = None
+    if matchup.clock is not None:
+        spent = _time(matchup, without) if without else None
+        time = _time(matchup, played, spent)
+    return MatchResult(
+        matchup=matchup.name,
+        adjudication=adjudication,
+        sides=tuple(matchup.label(book.side) for book in books),
+        games=len(played),
+        opponent="prepared" if pairings[0].against is not None else "unprepared",
+        wins=results[1.0] if plain else None,
+        draws=results[0.5] if plain else None,
+        losses=results[0.0] if plain else None,
+        score=agreement.played,
+        elo=EloEstimate(*scoring.elo_difference(results)),
+        superiority=scoring.superiority(results),
+        book_moves=sum(game.depth for game in played) / len(played),
+        endings={r: sum(g.reason == r for g in played) for r in sorted({g.reason for g in played})},
+        promised=promised,
+        promised_error=error,
+        z=agreement.z,
+        p_value=agreement.p_value,
+        agrees=agreement.agrees,
+        sprt=None if test is None else SprtResult(test.llr, test.lower, test.upper, test.decision),
+        control=Control(len(without), scoring.agreement(0.5, [g.score for g in without]).played)
+        if without
+        else None,
+        time=time,
+        played=tuple(played),
+        without=tuple(without),
+        pgn="".join(pgn_of(game, matchup, NAMES) for game in (*played, *without)),
+        run=run,
+    )
+
+
+def _time(
+    matchup: Matchup[Any], played: Sequence[PlayedGame], control: TimeSpent | None = None
+) -> TimeSpent:
+    """The mean time of a move after the book, by the side that may have one and by its opponent."""
+    from preplay.chess.clock import ClockedChess, thinking_times
+
+    assert isinstance(matchup.game, ClockedChess)
+    mine: list[int] = []
+    theirs: list[int] = []
+    for game in played:
+        white, black = thinking_times(matchup.game, game.moves)
+        mine += white if game.side == 1 else black
+        theirs += (black if game.side == 1 else white)[game.depth :]
+    means = [sum(times) / max(1, len(times)) for times in (mine, theirs)]
+    return TimeSpent(prepared=means[0], opponent=means[1], control=control)

@@ -1,0 +1,193 @@
+"""One side prepares: the best book, kept and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from preplay import book as books
+from preplay import tree as trees
+from preplay.book import Book
+from preplay.game import S, Side
+from preplay.growth.goals import Ending, Limits
+from preplay.judging import Judged
+from preplay.matchup import Matchup
+from preplay.preparation import Prepared, Refused, book_of
+from preplay.preparation import prepare as solve
+from preplay.response import check_cost
+from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, start
+from preplay.runs.encoding import beside, from_data, optional, told
+from preplay.runs.keeping import save as keep
+from preplay.sampling.timeshare import TimeShare
+from preplay.stopping import NEVER, Stop
+from preplay.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from preplay.response import Frontier
+
+
+def _entries(book: Book) -> list[dict[str, Any]]:
+    """What the JSON tells of each memorized history; the book's own file has all of it."""
+    return [
+        {"history": e.history, "moves": e.moves, "reach": e.reach, "gain": e.gain} for e in book.entries
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrepareResult:
+    """The best book of one side against the opponent's base play. All values are that side's."""
+
+    side: str | int
+    """Who prepares: 1 or 2, in chess white or black."""
+    cost: float
+    """Price of one memorized history."""
+    budget: int | None
+    """At most so many histories; None: any number."""
+    baseline: float
+    """v of the start: nobody prepares."""
+    value: float
+    """What the book earns, memory not subtracted."""
+    net: float
+    """Value less the price of the memory."""
+    upper: float
+    """Certified bound: no book nets more."""
+    error: float
+    """How far `value` may be off where values are sampled; 0 where they are not."""
+    size: int
+    """The number of memorized histories."""
+    ending: Ending
+    """What ended the work: `complete`, or the limit that cut it short."""
+    histories: int
+    """Histories looked at."""
+    questions: int
+    """Questions asked about them: moves and values."""
+    book: Book = told(_entries)
+    """What to memorize, and what each history is worth."""
+    clock: TimeShare | None = optional()
+    """Under a clock: what fresh games with the book said."""
+    refused: Refused | None = optional()
+    """The book that these games spoke against; the empty one is then the result."""
+    judged: Judged | None = optional()
+    """What second opinions said of the values, where there is a judge."""
+    tree: Tree = beside()
+    """The tree that the book was chosen on."""
+    name: str = beside("")
+    """The matchup's name."""
+    run: Run | None = beside()
+    """The directory that keeps it; None where it was not saved."""
+
+    @property
+    def unprepared(self) -> float:
+        """The value with nothing memorized, taken where the side first moves."""
+        return self.book.without
+
+    def files(self) -> Mapping[str, Callable[[Path], None]]:
+        """The tree and the book have files of their own."""
+        return {TREE: partial(trees.save, self.tree), BOOK: partial(books.save, self.book)}
+
+    @classmethod
+    def found(cls, run: Run) -> PrepareResult:
+        """The result of a `prepare` run."""
+        data = run.read(RESULT) | {"book": run.book()}
+        return from_data(cls, data, run.path(RESULT), tree=run.tree(), name=run.name, run=run)
+
+    def frontier(self) -> Frontier:
+        """All best books for higher costs than this one's, and the order in which to learn."""
+        from preplay import response
+
+        return response.frontier(self.tree, self.book.side, self.cost)
+
+    def to_pandas(self) -> DataFrame:
+        """A row for each memorized history: needs pandas."""
+        from preplay.runs.tables import book_table
+
+        return book_table(self.book)
+
+    def plot_frontier(self) -> Figure:
+        """Value against memory for all costs above this one's, as a matplotlib Figure."""
+        from preplay.figures import frontier_figure
+
+        front = self.frontier()
+        points = list(zip(front.cost, front.size, front.value, strict=True))
+        return frontier_figure(points, front.unprepared, f"{self.name}, side {self.side}")
+
+
+def prepare(
+    matchup: Matchup[S],
+    side: str | int,
+    cost: float | None = None,
+    *,
+    budget: int | None = None,
+    save: str | Path | None = None,
+    histories: int | None = None,
+    seconds: float | None = None,
+    within: float = 0.0,
+    stop: Stop = NEVER,
+    progress: Callable[[object], None] | None = None,
+) -> PrepareResult:
+    """The best book of a side against the opponent's base play, with a certified bound.
+
+    `cost` is the price of a memorized history (default: the matchup's), `budget` the most that may be
+    memorized; at least one is needed. `histories`, `seconds` and `within` (of the certified bound) stop
+    the work early, with the best so far. With `save` the run is kept in that directory, and the same call
+    goes on from there. `progress` hears of the work as it goes: `print` will do.
+    """
+    who = matchup.side(str(side))
+    price = cost if budget is not None else matchup.cost(who, cost)
+    if price is not None:
+        check_cost(price)
+    run = _start(matchup, who, price, budget, Path(save)) if save is not None else None
+    prepared = solve(
+        matchup,
+        who,
+        cost,
+        budget,
+        Limits(histories=histories, seconds=seconds, gap=within),
+        stop=stop,
+        progress=progress,
+        playing=progress,
+        checkpoint=run.path(CHECKPOINT) if run else None,
+    )
+    result = result_of(matchup, prepared, run)
+    if run is not None:
+        keep(run, result)
+    return result
+
+
+def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -> PrepareResult:
+    """A preparation as a result."""
+    best, grown = prepared.response, prepared.grown
+    return PrepareResult(
+        side=matchup.label(best.side),
+        cost=best.cost,
+        budget=best.budget,
+        baseline=best.baseline,
+        value=best.value,
+        net=best.net,
+        upper=best.upper,
+        error=best.error,
+        size=best.size,
+        ending=grown.ending,
+        histories=grown.histories,
+        questions=grown.questions,
+        book=book_of(matchup, prepared, provenance=run.provenance if run else {}),
+        clock=prepared.played,
+        refused=prepared.refused,
+        judged=prepared.judged,
+        tree=prepared.tree,
+        name=matchup.name,
+        run=run,
+    )
+
+
+def _start(
+    matchup: Matchup[S], side: Side, cost: float | None, budget: int | None, directory: Path
+) -> Run:
+    identity = {"side": side, "cost": cost, "budget": budget, "matchup": dict(matchup.config)}
+    return start(directory, "prepare", matchup.name, identity, matchup.versions)

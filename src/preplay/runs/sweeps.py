@@ -1,0 +1,286 @@
+"""One setting over many values, and the paper's Figure 1: points, kept and found again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from preplay.errors import InputError, StoreError
+from preplay.experiments import figure1 as experiment
+from preplay.experiments.figure1 import Reference
+from preplay.experiments.sweep import (
+    Point,
+    Task,
+    as_csv,
+    check_measures,
+    determine,
+    read_points,
+    run_tasks,
+    setting_text,
+)
+from preplay.files import write_text
+from preplay.game import Side
+from preplay.growth.goals import Limits
+from preplay.matchup import load_config
+from preplay.matchup.model import side_named
+from preplay.matchup.source import sides_of
+from preplay.runs.directory import FIGURES, POINTS, POINTS_TABLE, RESULT, Run, start
+from preplay.runs.encoding import beside, told
+from preplay.runs.keeping import save as keep
+from preplay.stopping import NEVER, Stop
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+MEASURED = ("value", "size")
+"""What is told of each point unless something else is asked for."""
+
+
+class SweepProgress(NamedTuple):
+    """A point is done."""
+
+    point: Point
+    done: int
+    total: int
+
+    def __str__(self) -> str:
+        p = self.point
+        return (
+            f"[{self.done}/{self.total}] {p.side} {p.key}={p.label}: value {p.value:.4f}, "
+            f"size {p.size}, {p.searches:,} searches, {p.seconds:.0f} s"
+        )
+
+
+def _rows(result: SweepResult) -> list[dict[str, Any]]:
+    """The points as the JSON tells them: side, setting, the chosen measures, how each ended."""
+    return [
+        {"side": p.side, result.key: p.setting}
+        | {measure: p.measure(measure) for measure in result.measures}
+        | {"ending": p.ending}
+        for p in result.points
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepResult:
+    """The best books at many values of one setting."""
+
+    key: str
+    """The setting that varies."""
+    points: tuple[Point, ...] = told(_rows, whole=True)
+    """What was found at each value."""
+    measures: tuple[str, ...] = beside(MEASURED)
+    """What the JSON tells of each point."""
+    columns: tuple[str, ...] = beside(MEASURED)
+    """What the table tells of each point."""
+    command: str = beside("sweep")
+    """`sweep` or `figure1`."""
+    cost: float | None = beside()
+    """The price of a memorized history, where all points have the same."""
+    published: tuple[Reference, ...] = beside(())
+    """Points to draw as well."""
+    name: str = beside("")
+    """The matchup's name."""
+    run: Run | None = beside()
+    """The directory that keeps it; None where it was not saved."""
+
+    def csv(self) -> str:
+        """The points as CSV: side, setting, measures."""
+        return as_csv(self.points, self.key, self.columns)
+
+    def files(self) -> Mapping[str, Callable[[Path], None]]:
+        """A table, and the paper's figure; each point is in a file of its own as soon as it is done."""
+        kept: dict[str, Callable[[Path], None]] = {POINTS_TABLE: partial(write_text, text=self.csv())}
+        if self.command == "figure1":
+            from preplay.figures import save_figure
+
+            kept |= dict.fromkeys(FIGURES, lambda path: save_figure(self.plot(), path))
+        return kept
+
+    @classmethod
+    def found(cls, run: Run) -> SweepResult:
+        """The points of a `sweep` or `figure1` run, those of an unfinished one too."""
+        points = read_points(run.path(POINTS))
+        if not points:
+            raise StoreError(
+                f"{run.directory}: has no points yet; finish its `preplay {run.command} --save`"
+            )
+        key = points[0].key
+        rows = run.read(RESULT).get("points", ()) if run.path(RESULT).exists() else ()
+        place = {(row["side"], setting_text(row[key])): k for k, row in enumerate(rows)}
+        points.sort(key=lambda p: place.get((p.side, p.label), len(place)))
+        told_of = rows[0] if rows else dict.fromkeys(MEASURED)
+        measures = tuple(name for name in told_of if name not in ("side", key, "ending"))
+        return cls(
+            key=key,
+            points=tuple(points),
+            measures=measures,
+            columns=experiment.COLUMNS if run.command == "figure1" else measures,
+            command=run.command,
+            cost=run.identity.get("cost"),
+            name=run.name,
+            run=run,
+        )
+
+    def to_pandas(self) -> DataFrame:
+        """A row for each point, with all that was measured: needs pandas."""
+        from preplay.experiments.sweep import MEASURES
+        from preplay.runs.tables import table
+
+        rows = [
+            {"side": p.side, self.key: p.setting, "ending": p.ending}
+            | {name: p.measure(name) for name in MEASURES}
+            for p in self.points
+        ]
+        return table(rows, ("side", self.key, *MEASURES, "ending"))
+
+    def plot(self) -> Figure:
+        """The measures against the setting, or the paper's Figure 1, as a matplotlib Figure."""
+        from preplay.figures import figure1_figure, sweep_figure
+
+        if self.command == "figure1":
+            return figure1_figure(experiment.by_side(self.points), self.cost or 0.0, self.published)
+        title = f"{self.name}, side {self.points[0].side}" if self.points else self.name
+        return sweep_figure(self.points, self.key, self.measures, title)
+
+
+def sweep(
+    spec: str,
+    key: str,
+    values: Sequence[Any],
+    *,
+    side: str | int,
+    measures: Iterable[str] = MEASURED,
+    cost: float | None = None,
+    budget: int | None = None,
+    changes: Sequence[str] = (),
+    histories: int | None = None,
+    seconds: float | None = None,
+    workers: int | None = None,
+    store: str | Path | None = None,
+    save: str | Path | None = None,
+    stop: Stop = NEVER,
+    progress: Callable[[object], None] | None = None,
+) -> SweepResult:
+    """The best book of a side at each value of one setting, on all cores.
+
+    `spec` is what `open_matchup` takes, `key` a setting as in `black.randomness`, or `cost`. With `save`
+    the points are kept in that directory, and the same call goes on from there. `progress` hears of each
+    point: `print` will do.
+    """
+    measures = tuple(measures)
+    check_measures(measures)
+    name, config = load_config(spec, changes)
+    who = side_named(str(side), sides_of(config))
+    limits, kept = Limits(histories, seconds), Path(store) if store is not None else None
+    tasks = []
+    for setting in values:
+        price, changed = cost, config
+        if key == "cost":
+            price = _cost(setting)
+        else:
+            _, changed = load_config(spec, [*changes, f"{key}={json.dumps(setting)}"])
+        tasks.append(Task(name, changed, who, key, setting, price, budget, kept, limits))
+    results = determine(tasks)
+    identity = {
+        **results.shared,
+        "side": who,
+        "key": key,
+        "values": list(values),
+        "own": results.own,
+        "budget": budget,
+        "histories": histories,
+        "seconds": seconds,
+    }
+    run = start(Path(save), "sweep", name, identity, results.versions) if save is not None else None
+    points = _computed(tasks, run, workers, stop, progress)
+    result = SweepResult(
+        key=key, points=tuple(points), measures=measures, columns=measures, name=name, run=run
+    )
+    if run is not None:
+        keep(run, result)
+    return result
+
+
+PAPER_NODES = ("white.nodes=4000", "black.nodes=4000", "prep.nodes=20000")
+AS_PUBLISHED = ("judge=false", "value.model=linear")
+"""The paper takes values as they are: no second opinions, no calibration, unless asked for."""
+QUICK_NODES = ("white.nodes=1500", "black.nodes=1500", "prep.nodes=6000")
+
+
+def figure1(
+    spec: str = "chess",
+    *,
+    quick: bool = False,
+    sides: Sequence[Side] = (1, 2),
+    cost: float | None = None,
+    randomness: Sequence[float] = (),
+    changes: Sequence[str] = (),
+    published: Sequence[Reference] = (),
+    workers: int | None = None,
+    store: str | Path | None = None,
+    save: str | Path | None = None,
+    stop: Stop = NEVER,
+    progress: Callable[[object], None] | None = None,
+) -> SweepResult:
+    """The paper's Figure 1: the best books of both sides against how randomly the opponent plays.
+
+    `quick` takes fewer values of r and fewer nodes; `published` points are drawn as well.
+    """
+    nodes = QUICK_NODES if quick else PAPER_NODES
+    own = (*nodes, *AS_PUBLISHED) if spec == "chess" else ()
+    name, config = load_config(spec, (*own, *changes))
+    if config.get("kind") != "chess":
+        raise InputError(f"matchup '{spec}' is not chess; use `preplay sweep` for other games")
+    values = tuple(randomness) or (experiment.QUICK if quick else experiment.FULL)
+    experiment.check_randomness(values)
+    price = cost if cost is not None else 1e-3 if quick else 1e-4
+    config["cost"] = price
+    kept = Path(store) if store is not None else None
+    tasks = experiment.tasks(name, config, values, sides, price, kept, Limits())
+    results = determine([replace(tasks[0], config=config)])
+    identity = {**results.shared, "randomness": list(values), "sides": list(sides)}
+    run = start(Path(save), "figure1", name, identity, results.versions) if save is not None else None
+    points = _computed(tasks, run, workers, stop, progress)
+    result = SweepResult(
+        key="randomness",
+        points=tuple(p for curve in experiment.by_side(points).values() for p in curve),
+        columns=experiment.COLUMNS,
+        command="figure1",
+        cost=price,
+        published=tuple(published),
+        name=name,
+        run=run,
+    )
+    if run is not None:
+        keep(run, result)
+    return result
+
+
+def _computed(
+    tasks: Sequence[Task],
+    run: Run | None,
+    workers: int | None,
+    stop: Stop,
+    progress: Callable[[object], None] | None,
+) -> list[Point]:
+    """The points of the tasks, in their order; a run's own are not computed again."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+    def tell(point: Point, done: int, total: int) -> None:
+        if progress is not None:
+            progress(SweepProgress(point, done, total))
+
+    return run_tasks(tasks, workers or cores, run.path(POINTS) if run else None, stop=stop, tell=tell)
+
+
+def _cost(setting: Any) -> float:
+    if isinstance(setting, bool) or not isinstance(setting, (int, float)):
+        raise InputError(f"--values {json.dumps(setting)}: expected a number as cost")
+    return setting

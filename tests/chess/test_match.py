@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from preplay.chess import match
-from preplay.chess.match import PlayedGame, keep_game, play_match, read_games
+from preplay.chess.match import play_match
+from preplay.chess.scoresheet import PlayedGame, keep_game, read_games
 from preplay.stopping import Stop
 
 

@@ -176,11 +176,30 @@ def test_games_played_out_are_legal_and_checked(
     code, out, _ = preplay(capsys, "match", home / "run", "--games", 4, "--adjudication", "rules",
                            "--set", "length=30", "--pgn", pgn, "--json")  # fmt: skip
     assert code == 0
-    assert json.loads(out)["wins"] + json.loads(out)["draws"] + json.loads(out)["losses"] == 4
+    data = json.loads(out)
+    assert data["wins"] + data["draws"] + data["losses"] == 4
+    assert (data["cut"], data["settled"]) == (0, 0)
     with pgn.open() as file:
         games = list(iter(lambda: chess.pgn.read_game(file), None))
     assert len(games) == 4
-    assert all(not game.errors and game.end().ply() <= 30 for game in games if game)
+    for game in games:
+        assert game is not None
+        assert not game.errors
+        board = game.end().board()
+        assert board.is_game_over(claim_draw=True)  # the model's length of 30 cuts nothing
+        assert board.result(claim_draw=True) == game.headers["Result"]
+        assert game.headers["Termination"] == "normal"
+    lines = pgn.read_text().splitlines()
+    assert max(len(line) for line in lines if not line.startswith("[")) < 80
+    tags = dict(line.strip("[]").split(" ", 1) for line in lines if line.startswith("["))
+    assert list(tags)[:7] == ["Event", "Site", "Date", "Round", "White", "Black", "Result"]
+    assert "nodes, best of 2, r = 5" in tags["BlackEngine"]
+    assert tags["Seed"] == '"0"'
+    words = ("match", home / "run", "--games", 4, "--adjudication", "rules", "--json")
+    _, out, _ = preplay(capsys, *words, "--longest", 30, "--resign", 2000)
+    data = json.loads(out)
+    assert data["cut"] + data["settled"] > 0
+    assert data["endings"].get("cut as drawn", 0) == data["cut"]
     code, out, _ = preplay(capsys, "check", home / "run", pgn, "--json")
     assert code == 0
     report = json.loads(out)
@@ -235,6 +254,7 @@ def test_the_store_tells_what_it_holds(
         (("export", "BOTH", "--pgn", "x.pgn"), "give --side white or black"),
         (("export", "RUN", "--efg", "x.efg"), "needs an equilibrium run"),
         (("match", "RUN", "--adjudication", "judge"), "adjudication 'judge'"),
+        (("match", "RUN", "--resign", "400"), "expected --adjudication rules"),
         (("match", "RUN", "--side", "black"), "holds a book for white, not for black"),
         (("match", "RUN", "--side", "both"), "holds a book for white, not for both"),
         (("match", "RUN", "--cost", "0.1"), "which has its cost"),

@@ -7,32 +7,32 @@ do not depend on timing, and an interrupted match goes on where it was.
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-import chess
-import chess.pgn
 import numpy as np
 
 from preplay.book import Book, draw
 from preplay.chess.clock import ClockedChess, State
+from preplay.chess.endings import MODEL, NEVER_SETTLED, Settling, ending, played_out
+from preplay.chess.players.play import EnginePolicy
 from preplay.chess.rules import ChessGame, ChessState
+from preplay.chess.scoresheet import PlayedGame, keep_game, read_games
 from preplay.errors import InputError
 from preplay.game import FINAL, Distribution, Side, other
-from preplay.games.clocked import RESIGN, ClockedState, untimed
 from preplay.matchup import Matchup
-from preplay.policy import ahead_of
+from preplay.policy import REST, ahead_of, spread_rest
 from preplay.randomness import generator
 from preplay.stopping import Stop
 from preplay.tree import Tree
 from preplay.value import Value
 
 Adjudication = Literal["model", "rules"]
-"""`model`: the game is scored by the value model where the book ends; `rules`: it is played out."""
+"""`model`: the game is scored by the value model where the book ends; `rules`: played to its end."""
 
 AT_ONCE = 48
 """Games under way together."""
@@ -49,27 +49,10 @@ class Pairing:
 
 
 @dataclass(frozen=True)
-class PlayedGame:
-    """One finished game, from the point of view of the prepared side."""
-
-    number: int
-    side: Side
-    prepared: bool
-    """False in control games without the book."""
-    moves: tuple[str, ...]
-    """The history; under a clock, moves tell their time."""
-    score: float
-    """Utility of the prepared side: 1, 1/2, 0, or the model's value where the book ended."""
-    depth: int
-    """Book moves played."""
-    reason: str
-
-
-@dataclass(frozen=True)
 class _Question:
-    """A decision that a game waits for: a move by a policy, or the model's value."""
+    """What a game waits for: a policy's move, what its search says here, or the model's value."""
 
-    kind: Literal["move", "value"]
+    kind: Literal["move", "score", "value"]
     side: Side
     state: ChessState | State
 
@@ -82,18 +65,15 @@ def play_games(
     seed: int,
     *,
     control: bool = False,
+    settling: Settling = NEVER_SETTLED,
     stop: Stop,
 ) -> Iterator[PlayedGame]:
     """Play the games with these numbers; they come in the order in which they end.
 
     Game number n is played by pairing n modulo their number: both colours in turn when both prepare.
+    By the rules no game is cut, unless `settling` asks for it: the model's length does not count.
     """
-    if not isinstance(matchup.game, (ChessGame, ClockedChess)):
-        raise InputError(f"matchup '{matchup.name}' is not chess; matches are played in chess only")
-    if adjudication == "model" and isinstance(matchup.game, ClockedChess):
-        raise InputError(
-            "adjudication 'model' under a clock; expected rules: games are played to the end"
-        )
+    rules = _game_of(matchup, adjudication, settling)
     waiting = iter(numbers)
     running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question]] = deque()
 
@@ -102,7 +82,8 @@ def play_games(
         if number is None:
             return False
         pairing = pairings[number % len(pairings)]
-        game = _game(matchup, pairing, number, adjudication, seed, control)
+        rng = generator(seed, (str(number), "control" if control else "book"))
+        game = _game(rules, pairing, number, adjudication, settling, rng, control)
         _ask(matchup, running, game, next(game))
         return True
 
@@ -134,46 +115,92 @@ def _ask(
     running.append((game, question))
 
 
-def _answer(matchup: Matchup[Any], question: _Question) -> Distribution | Value:
+def _answer(matchup: Matchup[Any], question: _Question) -> Distribution | Value | int:
     if question.kind == "value":
         return matchup.value.values([question.state])[0]
-    return matchup.base[question.side - 1].distributions([question.state])[0]
+    policy = matchup.base[question.side - 1]
+    if question.kind == "score":
+        assert isinstance(policy, EnginePolicy)  # checked before the games began
+        return policy.scores([question.state])[0]  # type: ignore[list-item]
+    return policy.distributions([question.state])[0]
+
+
+def _game_of(
+    matchup: Matchup[Any], adjudication: Adjudication, settling: Settling
+) -> ChessGame | ClockedChess:
+    """The game as the match plays it; refuses what cannot be."""
+    game = matchup.game
+    if not isinstance(game, (ChessGame, ClockedChess)):
+        raise InputError(f"matchup '{matchup.name}' is not chess; matches are played in chess only")
+    if adjudication == "model" and isinstance(game, ClockedChess):
+        raise InputError(
+            "adjudication 'model' under a clock; expected rules: games are played to the end"
+        )
+    if adjudication == "model" and settling.asked:
+        raise InputError("games scored by the model are not settled; expected adjudication rules")
+    if settling.by_score and not all(isinstance(policy, EnginePolicy) for policy in matchup.base):
+        raise InputError(
+            f"matchup '{matchup.name}': not both sides are engines that search for each move; "
+            "games are settled by the scores of such searches"
+        )
+    return played_out(game, settling) if adjudication == "rules" else game
 
 
 def _game(
-    matchup: Matchup[Any],
+    game: ChessGame | ClockedChess,
     pairing: Pairing,
     number: int,
     adjudication: Adjudication,
-    seed: int,
+    settling: Settling,
+    rng: np.random.Generator,
     control: bool,
 ) -> Generator[_Question, Any, PlayedGame]:
-    """One game: the prepared side plays its book, then base; so does the opponent if he has one."""
-    game, side = matchup.game, pairing.book.side
-    rng = generator(seed, (str(number), "control" if control else "book"))
+    """One game: the prepared side plays its book, then base; so does the opponent if they have one."""
+    rules: Any = game
+    side = pairing.book.side
     entries = {side: {} if control else _pure(pairing.book, rng)}
     entries[other(side)] = {} if pairing.against is None else _pure(pairing.against, rng)
-    state, place, depth = game.root(), 0, 0
-    while game.player(state) != FINAL:
-        history = game.history(state)
-        player: Side = side if game.player(state) == side else other(side)
+    state, place, depth = rules.root(), 0, 0
+    searched: list[int] = []  # scores of the searches since the books
+
+    def ended(score: float, reason: str) -> PlayedGame:
+        date = datetime.now(UTC).strftime("%Y.%m.%d")
+        return PlayedGame(number, side, not control, rules.history(state), score, depth, reason, date)
+
+    while rules.player(state) != FINAL:
+        history = rules.history(state)
+        player: Side = side if rules.player(state) == side else other(side)
         distribution = entries[player].get(history)
         if distribution is None:
             entries[player] = {}  # whoever has left a book does not come back
         if adjudication == "model" and _over(pairing, player, distribution is not None, place):
-            score = yield from _score(side, state, pairing.tree, place)
-            return PlayedGame(number, side, not control, history, score, depth, "model")
-        if distribution is None:
+            return ended((yield from _score(side, state, pairing.tree, place)), MODEL)
+        if distribution is not None:
+            searched.clear()
+            depth += player == side
+        else:
             distribution = yield _Question("move", player, state)
-        elif player == side:
-            depth += 1
+            if settling.by_score:
+                searched.append((yield _Question("score", player, state)))
+                verdict = settling.verdict(len(history), searched)
+                if verdict is not None:
+                    reason, result = verdict
+                    return ended(result if player == side else 1.0 - result, reason)
         action = _pick(distribution, rng)
+        if action == REST:
+            if adjudication == "model":  # the promise values it where the opponent is to move
+                return ended((yield from _score(side, state, pairing.tree, place)), MODEL)
+            action = _pick(_the_rest(distribution, rules.actions(state)), rng)
         place = _below(pairing.tree, place, action)
-        state = game.next(state, action)
-    utility = game.utility(state)
-    score = utility if side == 1 else 1.0 - utility
-    reason = _ending(game, state)
-    return PlayedGame(number, side, not control, game.history(state), score, depth, reason)
+        state = rules.next(state, action)
+    utility = rules.utility(state)
+    return ended(utility if side == 1 else 1.0 - utility, ending(game, state))
+
+
+def _the_rest(distribution: Distribution, actions: Sequence[str]) -> Distribution:
+    """What an opponent plays who plays none of the moves that were named, where there are others."""
+    spread = spread_rest(distribution, actions)
+    return {a: p for a, p in spread.items() if a not in distribution} or spread
 
 
 def _pure(book: Book, rng: np.random.Generator) -> dict[tuple[str, ...], Distribution]:
@@ -214,85 +241,6 @@ def _pick(distribution: Distribution, rng: np.random.Generator) -> str:
     return names[min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(names) - 1)]
 
 
-UNPREPARED = "Unprepared"
-RESIGNATION, FLAG = "resignation", "time forfeit"
-
-
-def _ending(game: Any, state: ChessState | State) -> str:
-    if isinstance(state, ClockedState):
-        if state.lost:
-            return RESIGNATION if untimed(state.actions[-1])[0] == RESIGN else FLAG
-        return _ending(game.game, state.inner)
-    board = state.board
-    if board.is_checkmate():
-        return "checkmate"
-    if board.is_stalemate():
-        return "stalemate"
-    if board.is_insufficient_material():
-        return "insufficient material"
-    if board.is_repetition(3):
-        return "threefold repetition"
-    if board.halfmove_clock >= 100:
-        return "fifty moves"
-    return f"{game.length} half-moves"
-
-
-def pgn_of(played: PlayedGame, matchup: Matchup[Any], names: tuple[str, str]) -> str:
-    """One game as PGN, with where the book ended."""
-    rules = matchup.game.game if isinstance(matchup.game, ClockedChess) else matchup.game
-    root = rules.root().board
-    game = chess.pgn.Game()
-    if root.fen() != chess.STARTING_FEN:
-        game.setup(root)
-    prepared, opponent = names
-    prepared = prepared if played.prepared else UNPREPARED
-    white, black = (prepared, opponent) if played.side == 1 else (opponent, prepared)
-    white_score = played.score if played.side == 1 else 1.0 - played.score
-    result = {1.0: "1-0", 0.0: "0-1", 0.5: "1/2-1/2"}.get(white_score, "*")
-    game.headers.update(
-        {
-            "Event": f"preplay match: {matchup.name}",
-            "Site": "-",
-            "Date": "????.??.??",
-            "Round": str(played.number + 1),
-            "White": white,
-            "Black": black,
-            "Result": result,
-            "Termination": played.reason,
-            "BookMoves": str(played.depth),
-            "Score": f"{played.score:.6g}",
-        }
-    )
-    node: chess.pgn.GameNode = game
-    moves = played.moves[:-1] if played.reason in (RESIGNATION, FLAG) else played.moves
-    for name in moves:
-        move, time = untimed(name)
-        node = node.add_variation(node.board().parse_uci(move))
-        node.comment = f"time {time}" if time else ""
-    node.comment = f"{played.reason}, score {played.score:.4g} for {prepared}"
-    return str(game) + "\n\n"
-
-
-def read_games(path: Path) -> list[PlayedGame]:
-    """Games kept by an earlier run; a last line cut off by a kill is passed over."""
-    if not path.exists():
-        return []
-    games = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            row = json.loads(line)
-            games.append(PlayedGame(**(row | {"moves": tuple(row["moves"])})))
-        except (ValueError, TypeError, KeyError):
-            continue
-    return games
-
-
-def keep_game(path: Path, game: PlayedGame) -> None:
-    """Append a finished game."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(game)) + "\n")
-
-
 def play_match(
     matchup: Matchup[Any],
     pairings: Sequence[Pairing],
@@ -301,6 +249,7 @@ def play_match(
     seed: int,
     *,
     control: bool = False,
+    settling: Settling = NEVER_SETTLED,
     kept: Path | None = None,
     stop: Stop,
     tell: Callable[[Sequence[PlayedGame]], bool] | None = None,
@@ -325,7 +274,9 @@ def play_match(
     if ended():
         return counted
     rest = [number for number in range(games) if number not in done]
-    for game in play_games(matchup, pairings, rest, adjudication, seed, control=control, stop=stop):
+    for game in play_games(
+        matchup, pairings, rest, adjudication, seed, control=control, settling=settling, stop=stop
+    ):
         done[game.number] = game
         if kept is not None:
             keep_game(kept, game)

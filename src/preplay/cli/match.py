@@ -35,7 +35,31 @@ def match(
         typer.Option(
             "--adjudication",
             help="model: scored by the value model where the book ends (not under a clock); "
-            "rules: to the end.",
+            "rules: to mate, stalemate, repetition, fifty moves or bare kings.",
+        ),
+    ] = None,
+    resign: Annotated[
+        int | None,
+        typer.Option(
+            "--resign",
+            metavar="CP",
+            min=1,
+            help="With rules: lost when a side's own searches say so in 3 moves running.",
+        ),
+    ] = None,
+    drawn: Annotated[
+        int | None,
+        typer.Option(
+            "--draw",
+            metavar="CP",
+            min=0,
+            help="With rules: drawn after move 40 when 8 searches running are within this of 0.",
+        ),
+    ] = None,
+    longest: Annotated[
+        int | None,
+        typer.Option(
+            "--longest", metavar="N", min=1, help="With rules: drawn after so many half-moves."
         ),
     ] = None,
     control: Annotated[
@@ -61,6 +85,7 @@ def match(
 
     Example: preplay match runs/white --games 400 --adjudication rules --pgn games.pgn
     """
+    from preplay.chess.endings import Settling
     from preplay.chess.match import Adjudication
     from preplay.errors import InputError
     from preplay.files import check_writable, write_text
@@ -90,6 +115,7 @@ def match(
             control=control,
             seed=seed,
             sprt=sprt,
+            settling=Settling(resign, drawn, longest),
             cost=cost,
             save=save,
             stop=stop,
@@ -143,7 +169,12 @@ def print_match(result: MatchResult) -> None:
         high = "inf" if elo.high is None else f"{elo.high:+.0f}"
         print(f"  Elo difference       {elo.mean:+.0f}  (95 %: {low} to {high})")
     print(f"  superiority          {result.superiority:.2%}")
-    print(f"  book moves a game    {result.book_moves:.1f}")
+    promised = "" if result.promised_book_moves is None else f", promised {result.promised_book_moves:.2f}"
+    print(f"  book moves a game    {result.book_moves:.2f}{promised}")
+    if result.settled:
+        print(f"  settled by scores    {result.settled} games, as asked for")
+    if result.cut:
+        print(f"  cut as drawn         {result.cut} games, as asked for")
     if result.time is not None:
         time = result.time
         print(f"  time after the book  {time.prepared:,.0f}, opponent {time.opponent:,.0f} a move")

@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from preplay import scoring
+from preplay import __version__, scoring
 from preplay.book import Book
-from preplay.chess.match import Adjudication, Pairing, PlayedGame, pgn_of, play_match, read_games
+from preplay.chess.books.naming import at_the_board
+from preplay.chess.endings import CUT, NEVER_SETTLED, SETTLED, Settling
+from preplay.chess.match import Adjudication, Pairing, play_match
+from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of, read_games
 from preplay.errors import InputError
 from preplay.files import write_text
 from preplay.matchup import Matchup
+from preplay.matchup.chess import BASE_NODES
 from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.equilibria import EquilibriumResult
@@ -27,10 +31,6 @@ from preplay.stopping import NEVER, Stop
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-NAMES = ("Prepared", "Opponent")
-"""What the players are called in the games' PGN."""
-
 
 class MatchProgress(NamedTuple):
     """So many games are done."""
@@ -121,6 +121,12 @@ class MatchResult:
     """How often chance alone brings a difference this large."""
     agrees: bool
     """Whether score and promise agree (5 %)."""
+    promised_book_moves: float | None = optional()
+    """Book moves a game as promised: how often each position of the book is met."""
+    settled: int | None = optional()
+    """Games that were settled by the scores of searches, as asked for."""
+    cut: int | None = optional()
+    """Games that were cut as drawn, as asked for."""
     sprt: SprtResult | None = optional()
     """Where the sequential test stands, if one was asked for."""
     control: Control | None = optional()
@@ -183,6 +189,7 @@ def match(
     control: bool = False,
     seed: int = 0,
     sprt: tuple[float, float] | None = None,
+    settling: Settling = NEVER_SETTLED,
     cost: float | None = None,
     save: str | Path | None = None,
     stop: Stop = NEVER,
@@ -193,7 +200,8 @@ def match(
     `prepared` is a result of `prepare` or `equilibrium`, or a book; without one, `side` (or "both") is
     prepared now at `cost`. In an equilibrium both sides play their mixed books, and `side` says whose
     score counts. `control` plays as many games without the book; `sprt` = (elo0, elo1) stops when one of
-    the two is accepted. With `save` every game is kept, and the same call goes on from there.
+    the two is accepted. Games that are played by the rules end by these alone, unless `settling` asks
+    for more. With `save` every game is kept, and the same call goes on from there.
     """
     if sprt is not None:
         scoring.sprt(scoring.Tally(0, 0, 0), *sprt)
@@ -209,6 +217,8 @@ def match(
             "control": control,
             "books": [_digest(b) for p in pairings for b in (p.book, p.against) if b is not None],
         }
+        if mode == "rules":
+            identity["settling"] = asdict(settling)
         run = start(Path(save), "match", matchup.name, identity, matchup.versions)
     kept = run.path(GAMES) if run is not None else None
 
@@ -218,15 +228,15 @@ def match(
             progress(MatchProgress(len(played), games, now))
         return sprt is not None and scoring.sprt(_counts(played), *sprt).decision != "go on"
 
-    played = play_match(matchup, pairings, games, mode, seed, kept=kept, stop=stop, tell=tell)
+    play = partial(play_match, matchup, pairings, settling=settling, kept=kept, stop=stop)
+    played = play(games, mode, seed, tell=tell)
     without: list[PlayedGame] = []
     if control and not stop.asked:
-        without = play_match(
-            matchup, pairings, len(played), mode, seed, control=True, kept=kept, stop=stop
-        )
+        without = play(len(played), mode, seed, control=True)
     if not played:
         raise KeyboardInterrupt
-    result = _result(matchup, pairings, played, without, mode, sprt, run)
+    heading = _heading(matchup, seed)
+    result = _result(matchup, pairings, played, without, mode, sprt, heading, run)
     if run is not None:
         keep(run, result)
     return result
@@ -289,6 +299,7 @@ def _result(
     without: Sequence[PlayedGame],
     adjudication: Adjudication,
     sprt: tuple[float, float] | None,
+    heading: Heading,
     run: Run | None,
 ) -> MatchResult:
     results = _counts(played)
@@ -321,6 +332,9 @@ def _result(
         z=agreement.z,
         p_value=agreement.p_value,
         agrees=agreement.agrees,
+        promised_book_moves=sum(_book_moves(books[g.number % len(books)]) for g in played) / len(played),
+        settled=sum(g.reason in SETTLED for g in played),
+        cut=sum(g.reason == CUT for g in played),
         sprt=None if test is None else SprtResult(test.llr, test.lower, test.upper, test.decision),
         control=Control(len(without), scoring.agreement(0.5, [g.score for g in without]).played)
         if without
@@ -328,8 +342,26 @@ def _result(
         time=time,
         played=tuple(played),
         without=tuple(without),
-        pgn="".join(pgn_of(game, matchup, NAMES) for game in (*played, *without)),
+        pgn="".join(pgn_of(game, heading) for game in (*played, *without)),
         run=run,
+    )
+
+
+def _book_moves(book: Book) -> float:
+    """How many book moves a game is promised to have."""
+    return sum(entry.reach * entry.probability for entry in book.entries)
+
+
+def _heading(matchup: Matchup[Any], seed: int) -> Heading:
+    """The tags that all games of a match have."""
+    config, board = matchup.config, matchup.notation
+    white, black = (at_the_board(config, colour, BASE_NODES) for colour in ("white", "black"))
+    return Heading(
+        f"preplay match: {matchup.name}",
+        engines=(white, black),
+        start="" if board is None else board.start,
+        chess960=board is not None and board.chess960,
+        more={"Seed": str(seed), "PreplayVersion": __version__},
     )
 
 

@@ -30,6 +30,19 @@ def player_name(settings: Mapping[str, Any], engine: str) -> str:
     return ", ".join(parts)
 
 
+def at_the_board(config: Mapping[str, Any], colour: str, nodes: int) -> str:
+    """What plays for a colour in a matchup: engine, limit (`nodes` where none is set) and randomness."""
+    own = dict(config[colour])
+    known = [str(name).partition(" [")[0] for name in config.get("engines") or ()]
+    engine = known[0] if len(set(known)) == 1 else PurePath(str(own.get("engine") or "stockfish")).name
+    if clock := config.get("clock"):
+        budget = clock["budget"] if own.get("budget") is None else own["budget"]
+        return f"{player_name(own, engine)}, {budget} {clock['unit']} for the game"
+    if not any(own.get(kind) for kind in ("nodes", "depth", "milliseconds")):
+        own["nodes"] = nodes
+    return player_name(own, engine)
+
+
 def scores(book: Book) -> dict[tuple[str, ...], chess.engine.PovScore]:
     """The engine's score of each own position that a move led to, by its moves without times."""
     color = chess.WHITE if book.side == 1 else chess.BLACK

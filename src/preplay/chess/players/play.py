@@ -63,6 +63,10 @@ class EnginePolicy:
             return moves
         return [self.habits.blend(s.board, m) for s, m in zip(states, moves, strict=True)]
 
+    def scores(self, states: Sequence[ChessState]) -> list[int]:
+        """What the searches say of the positions, in centipawns for who is to move."""
+        return scores(self.analyst, self.search, states)
+
 
 def move_distribution(analysis: Analysis, randomness: float) -> Distribution:
     """What an engine with this analysis plays: the paper's Softmax(centipawns / r)."""

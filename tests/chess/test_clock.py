@@ -21,7 +21,9 @@ from preplay.book import Book, Entry
 from preplay.chess.books.lines import csv_text
 from preplay.chess.books.lookup import book_lookup
 from preplay.chess.clock import ClockedChess, EngineEffort, thinking_times
-from preplay.chess.match import Pairing, PlayedGame, pgn_of, play_match
+from preplay.chess.endings import Settling, played_out
+from preplay.chess.match import Pairing, play_match
+from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of
 from preplay.errors import InputError
 from preplay.game import FINAL, walk
 from preplay.games.clocked import RESIGN, AtTheBoard, timed, untimed
@@ -251,16 +253,18 @@ def test_a_match_plays_the_book_in_no_time(
     assert len(games) == 24
     entries = {entry.history for entry in book.entries}
     assert any(game.depth > 0 for game in games)
+    rules: Any = played_out(matchup.game, Settling())  # the model's length does not end them
+    assert any(len(game.moves) > matchup.game.longest for game in games)
     for game in games:
-        end = walk(matchup.game, game.moves)
-        assert matchup.game.player(end) == FINAL
-        assert game.score == matchup.game.utility(end)
+        end = walk(rules, game.moves)
+        assert rules.player(end) == FINAL
+        assert game.score == rules.utility(end)
         mine = range(0, len(game.moves), 2)
         inside = [k for k in mine if game.moves[:k] in entries]
         assert len(inside) == game.depth
         assert all((untimed(game.moves[k])[1] == 0) == (k in inside) for k in mine)
         spent, theirs = thinking_times(matchup.game, game.moves)
-        assert end.left == (2000 - sum(spent), 2000 - sum(theirs))
+        assert end.left == (max(0, 2000 - sum(spent)), max(0, 2000 - sum(theirs)))
         if game.depth and len(spent):
             assert spent[0] == 190  # the first move after the book has the whole clock
 
@@ -282,7 +286,7 @@ def test_saved_time_is_spent_at_the_board(
 
 def test_games_are_written_down_with_their_times(matchup: Matchup[Any], games: list[PlayedGame]) -> None:
     for game in games:
-        text = pgn_of(game, matchup, ("Prepared", "Opponent"))
+        text = pgn_of(game, Heading("a match"))
         read = chess.pgn.read_game(io.StringIO(text))
         assert read is not None
         assert not read.errors
@@ -290,7 +294,9 @@ def test_games_are_written_down_with_their_times(matchup: Matchup[Any], games: l
         plain = [untimed(name)[0] for name in game.moves]
         finished = game.reason not in ("resignation", "time forfeit")
         assert moves == (plain if finished else plain[:-1])
-        assert read.headers["Termination"] == game.reason
+        assert read.headers["Ending"] == game.reason
+        on_time = game.reason == "time forfeit"
+        assert read.headers["Termination"] == ("time forfeit" if on_time else "normal")
     with pytest.raises(InputError, match="expected rules"):
         play_match(matchup, [], 1, "model", 0, stop=Stop())
 

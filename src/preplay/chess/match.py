@@ -136,8 +136,6 @@ def _game_of(
         raise InputError(
             "adjudication 'model' under a clock; expected rules: games are played to the end"
         )
-    if adjudication == "model" and settling.asked:
-        raise InputError("games scored by the model are not settled; expected adjudication rules")
     if settling.by_score and not all(isinstance(policy, EnginePolicy) for policy in matchup.base):
         raise InputError(
             f"matchup '{matchup.name}': not both sides are engines that search for each move; "

@@ -58,9 +58,7 @@ def match(
     ] = None,
     longest: Annotated[
         int | None,
-        typer.Option(
-            "--longest", metavar="N", min=1, help="With rules: drawn after so many half-moves."
-        ),
+        typer.Option("--longest", metavar="N", min=1, help="With rules: drawn after so many half-moves."),
     ] = None,
     control: Annotated[
         bool, typer.Option("--control", help="Play as many games without the book, for comparison.")
@@ -169,7 +167,9 @@ def print_match(result: MatchResult) -> None:
         high = "inf" if elo.high is None else f"{elo.high:+.0f}"
         print(f"  Elo difference       {elo.mean:+.0f}  (95 %: {low} to {high})")
     print(f"  superiority          {result.superiority:.2%}")
-    promised = "" if result.promised_book_moves is None else f", promised {result.promised_book_moves:.2f}"
+    promised = (
+        "" if result.promised_book_moves is None else f", promised {result.promised_book_moves:.2f}"
+    )
     print(f"  book moves a game    {result.book_moves:.2f}{promised}")
     if result.settled:
         print(f"  settled by scores    {result.settled} games, as asked for")

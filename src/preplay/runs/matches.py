@@ -32,6 +32,7 @@ from preplay.stopping import NEVER, Stop
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+
 class MatchProgress(NamedTuple):
     """So many games are done."""
 
@@ -207,6 +208,10 @@ def match(
         scoring.sprt(scoring.Tally(0, 0, 0), *sprt)
     clocked = matchup.clock is not None
     mode: Adjudication = "rules" if adjudication == "rules" or (clocked and not adjudication) else "model"
+    if settling.asked and mode == "model":
+        raise InputError(
+            "resign, draw and longest are for games that are played out; expected --adjudication rules"
+        )
     pairings = _pairings(matchup, prepared, side, cost, stop)
     run = None
     if save is not None:

@@ -39,6 +39,7 @@ demo: setup
 	$(BIN)/preplay report runs/demo -o runs/demo/report.html
 
 bench: setup
+	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/core.py
 	$(BIN)/python bench/rollouts.py
 	$(BIN)/python bench/equilibrium.py

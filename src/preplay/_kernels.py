@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from preplay.compiled import jit
+from preplay.compiled import jit, jit_of, step
 from preplay.tree import Bools, Bytes, Floats, Ints
 
 
@@ -106,12 +106,12 @@ def exits(parent: Ints, first: Ints, player: Bytes, chosen: Bools, side: int) ->
     return leaving
 
 
-@jit
+@step
 def _denser(total: Floats, count: Ints, a: int, b: int) -> bool:
     return bool(total[a] * count[b] > total[b] * count[a])
 
 
-@jit
+@step
 def _meld(left: Ints, right: Ints, total: Floats, count: Ints, a: int, b: int) -> int:
     """One skew heap out of two, the densest block on top."""
     if a < 0:
@@ -179,7 +179,7 @@ def losses(above: Ints, weight: Floats) -> Floats:
     return lost
 
 
-@jit
+@jit_of(lambda above, weight, budget: 4 * len(above) * (budget + 2))
 def knapsack(above: Ints, weight: Floats, budget: int) -> tuple[Bools, float]:
     """The heaviest prefix-closed subset of at most `budget` histories, by dynamic programming.
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from preplay.chess.players.mainline import Codes
 from preplay.chess.players.squares import Keys
-from preplay.compiled import jit
+from preplay.compiled import always
 from preplay.errors import InputError
 
 Numbers = npt.NDArray[np.uint32]
@@ -112,7 +112,7 @@ def together(tables: Iterable[MoveCounts]) -> MoveCounts:
     return whole
 
 
-@jit
+@always
 def _merge(
     keys: Keys,
     codes: Codes,

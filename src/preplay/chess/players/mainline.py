@@ -35,7 +35,7 @@ from preplay.chess.players.squares import (
     reaches,
     safe,
 )
-from preplay.compiled import jit
+from preplay.compiled import always
 
 Text = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int64]
@@ -66,7 +66,7 @@ _NOTHING: Final = -1
 _PASS: Final = -2
 
 
-@jit
+@always
 def _man_of(letter: int) -> int:
     """The piece that a letter of SAN stands for; 0 for none."""
     if letter in _KNIGHTS:
@@ -82,7 +82,7 @@ def _man_of(letter: int) -> int:
     return 0
 
 
-@jit
+@always
 def _castle(board: Squares, more: More, long: bool) -> int:
     """Castling as a code, or nothing where it is not legal."""
     side = more[TURN]
@@ -101,7 +101,7 @@ def _castle(board: Squares, more: More, long: bool) -> int:
     return int(king | (king + 2 * step) << 6)
 
 
-@jit
+@always
 def read_move(text: Text, begin: int, end: int, board: Squares, more: More) -> int:
     """The code of the move that text[begin:end] stands for; negative if it is none here."""
     while end > begin and text[end - 1] in (_CHECK, _MATE, _GOOD, _BAD):
@@ -174,7 +174,7 @@ def read_move(text: Text, begin: int, end: int, board: Squares, more: More) -> i
     return int(found)
 
 
-@jit
+@always
 def _tag_line(text: Text, at: int, size: int) -> bool:
     """Whether a line that begins at `at` is a tag: a bracket, a letter, and a quote behind it."""
     if text[at] != _BRACKET or at + 1 >= size:
@@ -192,7 +192,7 @@ def _tag_line(text: Text, at: int, size: int) -> bool:
     return at < size and text[at] == _QUOTE
 
 
-@jit
+@always
 def _result(text: Text, begin: int, end: int) -> bool:
     """Whether a word is the result of a game."""
     size = end - begin
@@ -208,7 +208,7 @@ def _result(text: Text, begin: int, end: int) -> bool:
     return False
 
 
-@jit
+@always
 def read_games(
     text: Text, most: int, last: bool, games: Offsets, keys: Keys, codes: Codes
 ) -> tuple[int, int, int]:

@@ -13,7 +13,7 @@ import chess.polyglot
 import numpy as np
 import numpy.typing as npt
 
-from preplay.compiled import jit
+from preplay.compiled import always
 
 Squares = npt.NDArray[np.int8]
 More = npt.NDArray[np.int64]
@@ -62,7 +62,7 @@ def coded_move(code: int) -> chess.Move:
     return chess.Move(code & 63, code >> 6 & 63, (code >> 12) or None)
 
 
-@jit
+@always
 def attacked(board: Squares, square: int, by: int) -> bool:
     """Whether the side `by` (1 or -1) attacks a square."""
     file = square & 7
@@ -99,7 +99,7 @@ def attacked(board: Squares, square: int, by: int) -> bool:
     return False
 
 
-@jit
+@always
 def reaches(board: Squares, source: int, target: int, man: int, side: int, passed: int) -> bool:
     """Whether a man could go from source to target if its king did not matter; castling aside."""
     down = (target & 7) - (source & 7)
@@ -138,7 +138,7 @@ def reaches(board: Squares, source: int, target: int, man: int, side: int, passe
     return True
 
 
-@jit
+@always
 def safe(board: Squares, more: More, source: int, target: int) -> bool:
     """Whether the mover's king stands safe after a move; the board is left as it was."""
     side = more[TURN]
@@ -160,7 +160,7 @@ def safe(board: Squares, more: More, source: int, target: int) -> bool:
     return fine
 
 
-@jit
+@always
 def make(board: Squares, more: More, source: int, target: int, promoted: int) -> None:
     """Play a legal move; castling is the king's two steps."""
     side = more[TURN]
@@ -184,7 +184,7 @@ def make(board: Squares, more: More, source: int, target: int, promoted: int) ->
     more[TURN] = -side
 
 
-@jit
+@always
 def key_of(board: Squares, more: More) -> np.uint64:
     """The same as `board_key`, of the compiled board."""
     key = np.uint64(0)

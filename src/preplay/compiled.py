@@ -56,6 +56,11 @@ class Loop(Generic[P, R]):
         return self.compiled(*args, **kwargs)
 
     @property
+    def ready(self) -> bool:
+        """Whether it is compiled."""
+        return self._compiled is not None
+
+    @property
     def compiled(self) -> Callable[P, R]:
         """The loop by numba, kept on disk between runs."""
         if self._compiled is None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from preplay.cli import options
+
 if TYPE_CHECKING:
+    from preplay.chess.uci.modelled import Modelled
     from preplay.chess.uci.options import UciSettings
 
 
@@ -20,7 +25,18 @@ def uci(
     engine: Annotated[
         str, typer.Option("--engine", help="The base engine: a command or its path.")
     ] = "stockfish",
-    side: Annotated[str | None, typer.Option("--side", help="Whose book, in an equilibrium run.")] = None,
+    as_opponent: Annotated[
+        Path | None,
+        typer.Option(
+            "--as-opponent",
+            metavar="RUN",
+            help="Play as the run's opponent was modelled: limits, randomness, habits, fresh hash.",
+        ),
+    ] = None,
+    side: Annotated[
+        str | None,
+        typer.Option("--side", help="In an equilibrium run: whose book, or whose opponent."),
+    ] = None,
     by_history: Annotated[
         bool, typer.Option("--by-history", help="Only lines of the book, no transpositions into it.")
     ] = False,
@@ -47,18 +63,24 @@ def uci(
         Path | None,
         typer.Option("--script", metavar="FILE", help="With --install-hint: write a wrapper script."),
     ] = None,
+    store: options.Store = None,
 ) -> None:
     """Serve as a UCI engine on stdin and stdout.
 
     Example: preplay uci --book runs/white --engine stockfish
+
+    Example: preplay uci --as-opponent runs/white
     """
     from preplay.chess.books.lookup import open_book
+    from preplay.chess.uci.modelled import run_modelled
     from preplay.chess.uci.options import UciSettings
     from preplay.chess.uci.server import install_hint as hint
     from preplay.chess.uci.server import opened_for_a_gui, run_uci, wrapper
     from preplay.errors import InputError
     from preplay.files import write_text
 
+    if as_opponent is not None and book:
+        raise InputError(f"--book {book} with --as-opponent {as_opponent}; expected one of them")
     path = _book_file(book, side)
     settings = UciSettings(
         book_file=path,
@@ -76,7 +98,10 @@ def uci(
         if path:
             open_book(path)
         program = shutil.which(sys.argv[0]) or sys.argv[0]
-        command = [str(Path(program).absolute()), *_arguments(book, side, settings)]
+        words = _arguments(book, side, settings)
+        if as_opponent is not None:
+            words = _opponent_arguments(as_opponent, side, seed)
+        command = [str(Path(program).absolute()), *words]
         if script is not None:
             write_text(script, wrapper(command))
             script.chmod(0o755)
@@ -84,7 +109,48 @@ def uci(
         else:
             print(hint(command), end="")
         return
+    if as_opponent is not None:
+        with _opponent(as_opponent, side, store) as player:
+            run_modelled(player, sys.stdin, sys.stdout, seed=seed)
+        return
     run_uci(opened_for_a_gui(path, sys.stdout), sys.stdin, sys.stdout, settings=settings)
+
+
+@contextmanager
+def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator[Modelled]:
+    """The opponent of a run's prepared side, ready to play."""
+    from preplay.chess.books.naming import at_the_board
+    from preplay.chess.rules import ChessGame
+    from preplay.chess.uci.modelled import Modelled
+    from preplay.errors import InputError
+    from preplay.game import other
+    from preplay.matchup.chess import BASE_NODES
+    from preplay.matchup.source import from_config
+    from preplay.runs import open_run
+
+    run = open_run(directory)
+    if run.matchup.get("kind") != "chess":
+        raise InputError(
+            f"{directory}: a run of kind '{run.matchup.get('kind')}'; expected chess without a clock"
+        )
+    both = run.command == "equilibrium"
+    prepared = run.book((side or "white") if both else side)
+    who = other(prepared.side)
+    # What the opponent plays depends on nothing that only values positions.
+    settings = {k: v for k, v in run.matchup.items() if k not in ("engines", "value", "judge")}
+    with from_config(run.name, settings, workers=1, store=store) as matchup:
+        assert isinstance(matchup.game, ChessGame)
+        name = f"preplay opponent: {at_the_board(matchup.config, run.sides[who - 1], BASE_NODES)}"
+        book = run.book(run.sides[who - 1]) if both else None
+        yield Modelled(name, matchup.game, matchup.base[who - 1], book)
+
+
+def _opponent_arguments(directory: Path, side: str | None, seed: int) -> list[str]:
+    """The words that start this opponent again, from any directory."""
+    words = ["uci", "--as-opponent", str(directory.absolute())]
+    if side is not None:
+        words += ["--side", side]
+    return [*words, "--seed", str(seed)] if seed else words
 
 
 def _arguments(book: str, side: str | None, settings: UciSettings) -> list[str]:

@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 BIN := .venv/bin
 
-.PHONY: setup system test test-slow check format demo bench clean
+.PHONY: setup system test test-slow check lint-page format demo bench clean
 
 setup: .venv/.ready
 
@@ -13,7 +13,7 @@ setup: .venv/.ready
 
 # Debian packages that chess and the page tests use; without root or apt this only says what is missing.
 system:
-	@scripts/system-packages stockfish polyglot chromium chromium-driver
+	@scripts/system-packages stockfish polyglot chromium chromium-driver nodejs
 
 test: setup system
 	$(BIN)/pytest -n auto -m 'not slow'
@@ -21,10 +21,15 @@ test: setup system
 test-slow: setup system
 	$(BIN)/pytest -n auto -m slow
 
-check: setup
+check: setup lint-page
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+# The page's script. npm brings the linter and the newest axe-core; without npm both are done without.
+lint-page:
+	@scripts/node-packages
+	@if [ -x node_modules/.bin/eslint ]; then node_modules/.bin/eslint; else echo "no eslint: install npm to lint the page's script"; fi
 
 format: setup
 	$(BIN)/ruff check --fix
@@ -47,4 +52,4 @@ bench: setup
 	$(BIN)/python bench/chess_prepare.py
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,4 +1,4 @@
-"""Using the page in a real headless Chromium: walking, learning, searching, the quiz."""
+"""Using the page in a real headless Chromium: walking, looking, searching, choosing how much to learn."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_walks_by_keys_clicks_and_on_the_board(browser: Browser, place: Path) ->
     browser.press(LEFT)
     browser.wait("return location.hash === arguments[0]", "#/" + "/".join(tree.history(deep)[:-1]))
     browser.press(RIGHT)
-    browser.find(f".crumbs .move:nth-of-type({len(tree.history(deep))})").click()
+    browser.find(f".way .move:nth-of-type({len(tree.history(deep))})").click()
     assert current(browser) == tree.parent[deep]
     assert browser.console() == []
 
@@ -66,7 +66,7 @@ def test_every_position_stands_as_python_chess_says(browser: Browser, place: Pat
         "const find = (what) => document.querySelector(what); const done = [];"
         " for (let closed; (closed = find('.toggle[aria-expanded=false]'));) closed.click();"
         " for (let k = 0; k < arguments[0]; k += 1) {"
-        " (find(`.tree .move[data-node='${k}']`) ?? find('.crumbs .move')).click();"
+        " (find(`.tree .move[data-node='${k}']`) ?? find('.way .move')).click();"
         " const uses = [...document.querySelectorAll('.pieces use')];"
         " done.push([document.querySelector('.fen input').value,"
         "  uses.map((u) => u.dataset.on + u.getAttribute('href')).sort().join(' '),"
@@ -103,7 +103,7 @@ def test_every_position_stands_as_python_chess_says(browser: Browser, place: Pat
 def test_clocks_and_what_they_are_worth(browser: Browser, place: Path) -> None:
     tree = trees.load(place / "clocked" / "tree.npz")
     browser.open(place / "clocked.html")
-    aside = browser.text("#top .aside")
+    aside = browser.text(".clock-split")
     assert "+25.0 ± 1.20 points" in aside
     assert "better moves bring +20.0 ± 1.20 and saved time +5.00 ± 1.20" in aside
     assert "7,000 : 5,000 nodes" in browser.text(".position-body")
@@ -150,12 +150,11 @@ def test_a_position_tells_reach_values_and_gain(browser: Browser, place: Path) -
     book = books.load(place / "chess" / "book.json")
     data = gather(place / "chess")
     browser.open(place / "chess.html")
-    assert f"{100 * book.value:.1f}%" in browser.text(".tiles")
-    assert f"{book.size} positions" in browser.text(".tiles")
-    elo = round(400 * math.log10(book.value / (1 - book.value) * (1 - book.baseline) / book.baseline))
-    assert f"about +{elo} Elo" in browser.text(".tiles")
-    assert "Best possible" in browser.text(".tiles")
-    assert data["players"][1] in browser.text(".subtitle")
+    assert f"{100 * book.value:.1f}% model score" in browser.text(".figures")
+    assert f"{book.size} positions" in browser.text(".figures")
+    assert browser.text("h1") == f"White against {data['rival']}"
+    assert "Best within this model" in browser.text("#panel-trust")
+    assert "Elo" not in browser.js("return document.body.textContent")  # the values are not calibrated
     for entry in book.entries[:12]:
         go(browser, tree, tree.find(entry.history))
         facts = browser.text(".position .facts")
@@ -181,16 +180,16 @@ def test_choosing_a_smaller_book_on_the_chart(browser: Browser, place: Path) -> 
     steps = data["steps"]
     browser.open(place / "chess.html")
     assert browser.all(".tree .move.beyond") == []
-    browser.find("#tab-learn").click()
-    browser.wait("return document.querySelector('.learn .chart polyline')")
+    browser.find("#tab-order").click()
+    browser.wait("return document.querySelector('.order .chart polyline')")
     at = len(steps) // 2
     spot = browser.js(
-        "const c = document.querySelector('.learn .chart'); const b = c.getBoundingClientRect();"
+        "const c = document.querySelector('.order .chart'); const b = c.getBoundingClientRect();"
         "const m = c.querySelectorAll('.series .marker')[arguments[0]].getBoundingClientRect();"
         "return [(m.x + m.width / 2 - b.x) / b.width, (m.y + m.height / 2 - b.y) / b.height]",
         at + 1,
     )
-    browser.click_at(".learn .chart", *spot)
+    browser.click_at(".order .chart", *spot)
     size, value, _ = steps[at]
     verdict = browser.text(".verdict-box")
     assert verdict.startswith(f"{size} positions for {100 * value:.1f}%")
@@ -204,7 +203,7 @@ def test_choosing_a_smaller_book_on_the_chart(browser: Browser, place: Path) -> 
     browser.find("#tab-tree").click()
     assert browser.all(".tree .move.beyond")
     # The slider does the same by keyboard.
-    browser.find("#tab-learn").click()
+    browser.find("#tab-order").click()
     browser.find("#book-size").send_keys(HOME)
     assert browser.text(".verdict-box").startswith("0 positions")
     assert "left out" in browser.text(".position")
@@ -289,118 +288,3 @@ def _board(tree: trees.Tree, k: int) -> chess.Board:
     for move in tree.history(k):
         board.push_uci(move)
     return board
-
-
-def test_quiz_by_keyboard_and_board_and_misses_come_again(browser: Browser, place: Path) -> None:
-    tree = trees.load(place / "chess" / "tree.npz")
-    browser.open(place / "chess.html")
-
-    def waiting() -> tuple[str, int]:
-        """What the quiz waits for, and where."""
-        phase = browser.wait(
-            "const p = document.querySelector('.game').dataset.phase; return p !== 'moving' && p"
-        )
-        return phase, int(browser.js("return document.querySelector('.game').dataset.node"))
-
-    def san(k: int) -> str:
-        board = _board(tree, k)
-        return board.san(chess.Move.from_uci(tree.names[tree.action[tree.first[k]]]))
-
-    browser.press("q")
-    assert browser.js("return document.activeElement.id") == "tab-quiz"
-    browser.find(".quiz .intro .primary").send_keys(ENTER)
-    assert waiting() == ("ask", 0)
-    assert browser.all(".arrow") == []
-    assert not browser.find(".position").is_displayed()
-    browser.press("hello", ENTER)
-    assert "Write a move" in browser.text(".feedback")
-    browser.press("Na3" if san(0) != "Na3" else "Nc3", ENTER)
-    assert "Not Na3" in browser.text(".feedback") or "Not Nc3" in browser.text(".feedback")
-    assert "To come again\n1" in browser.text(".game")
-    browser.press(san(0), ENTER)
-    asked, missed_again, boards = [0], False, 0
-    for _ in range(60):
-        phase, k = waiting()
-        if phase == "end":
-            browser.find(".actions .primary").send_keys(ENTER)
-            browser.wait(
-                "return Number(document.querySelector('.game').dataset.node) !== arguments[0]", k
-            )
-            continue
-        if k == 0 and len(asked) > 1 and "Once more" in browser.text(".question"):
-            missed_again = True
-            browser.press(san(0), ENTER)
-            assert "To come again\n0" in browser.text(".game")
-            break
-        asked.append(k)
-        if boards < 2 and k:
-            boards += 1
-            move = tree.names[tree.action[tree.first[k]]]
-            browser.square(move[:2])
-            browser.square(move[2:4])
-        else:
-            browser.js("document.querySelector('#answer').focus()")
-            browser.press(san(k), ENTER)
-        browser.wait("return Number(document.querySelector('.game').dataset.node) !== arguments[0]", k)
-        assert "Not " not in browser.text(".feedback")
-    assert missed_again
-    assert boards
-    known = set(asked) | {0}
-    assert f"Known\n{len(known)} of " in browser.text(".game")
-    browser.find("#tab-tree").click()
-    assert browser.find(".position").is_displayed()
-    assert browser.console() == []
-
-
-def test_quiz_shows_the_answer_when_asked(browser: Browser, place: Path) -> None:
-    browser.open(place / "chess.html")
-    browser.find("#tab-quiz").click()
-    browser.find(".quiz .intro .primary").click()
-    browser.find(".actions .plain").click()
-    assert "The book plays 1. " in browser.text(".feedback")
-    assert len(browser.all(".arrow.mine")) == 1
-    browser.press(ENTER)
-    browser.wait(
-        "const { phase, node } = document.querySelector('.game').dataset;"
-        " return phase === 'ask' && node !== '0'"
-    )
-    assert "To come again\n1" in browser.text(".game")
-
-
-def test_other_games_have_the_tree_and_a_quiz_without_a_board(browser: Browser, place: Path) -> None:
-    browser.open(place / "other.html")
-    assert browser.all(".board") == []
-    browser.press(RIGHT)
-    assert current(browser) > 0
-    browser.find("#tab-quiz").click()
-    browser.find(".quiz .intro .primary").click()
-    tree = trees.load(place / "other" / "tree.npz")
-    best = max(tree.children(0), key=lambda c: tree.prep[c])
-    (button,) = [b for b in browser.all(".choice") if b.text == tree.names[tree.action[best]]]
-    button.click()  # the page's answer may end the line at once, so it is the score that tells
-    browser.wait("return /Right at once\\s*1 of 1/.test(document.querySelector('.game').innerText)")
-    browser.open(place / "empty.html")
-    assert "no position is worth its price" in browser.text(".tiles")
-    browser.find(".reply").click()
-    assert "The book ends here" in browser.text(".position")
-    assert "a position must earn 90.0" in browser.text(".position")
-
-
-def test_quiz_without_a_board_offers_only_moves_of_its_side(browser: Browser, place: Path) -> None:
-    browser.open(place / "crosses.html")
-    browser.find("#tab-quiz").click()
-    browser.find(".quiz .intro .primary").click()
-    phase = "const p = document.querySelector('.game').dataset.phase; return p !== 'moving' && p"
-    asked = 0
-    for _ in range(12):
-        if browser.wait(phase) == "ask":
-            asked += 1
-            offered = [button.text for button in browser.all(".choice")]
-            assert len(offered) == 5
-            assert all(name.startswith("x(") for name in offered)
-            browser.find(".actions .plain").click()  # show the answer
-        node = browser.js("return document.querySelector('.game').dataset.node")
-        browser.find(".actions .primary").click()
-        browser.wait("return document.querySelector('.game').dataset.node !== arguments[0]", node)
-    assert asked > 4
-    assert browser.console() == []

@@ -45,15 +45,32 @@ class Browser:
     def __init__(self, driver: Any) -> None:
         self.driver = driver
 
-    def open(self, path: Path, *, width: int = 1440, height: int = 1000, dark: bool = False) -> None:
-        """Load a file with a screen size and colour scheme, motion reduced; it must be ready then."""
+    def open(
+        self,
+        path: Path,
+        *,
+        width: int = 1440,
+        height: int = 1000,
+        dark: bool = False,
+        touch: bool = False,
+        forget: bool = True,
+    ) -> None:
+        """Load a file with a screen size and colour scheme, motion reduced; it must be ready then.
+
+        With `forget` nothing is left of what pages kept before.
+        """
         self.size(width, height)
+        self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": touch})
         features = [
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
             {"name": "prefers-reduced-motion", "value": "reduce"},
         ]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         self.driver.get("about:blank")
+        if forget:
+            self.driver.execute_cdp_cmd(
+                "Storage.clearDataForOrigin", {"origin": "file://", "storageTypes": "local_storage"}
+            )
         self.driver.get(path.as_uri())
         assert self.js("return document.documentElement.dataset.ready") == "true"
         # A moment later a page with a board draws its position anew, with the other ways into it.
@@ -111,11 +128,55 @@ class Browser:
             board, round(box[0]), round(box[1])
         ).click().perform()
 
+    def middle(self, square: str) -> tuple[float, float]:
+        """Where a square's middle is on the screen."""
+        x, y = self.js(
+            'const r = document.querySelector(`[data-square="${arguments[0]}"]`).getBoundingClientRect();'
+            "return [r.x + r.width / 2, r.y + r.height / 2]",
+            square,
+        )
+        return x, y
+
+    def drag(self, start: str, end: str) -> None:
+        """Drag a piece with the mouse."""
+        from selenium.webdriver import ActionChains
+
+        (x1, y1), (x2, y2) = self.middle(start), self.middle(end)
+        chain = ActionChains(self.driver, duration=20)
+        pointer: Any = chain.w3c_actions.pointer_action
+        pointer.move_to_location(round(x1), round(y1))
+        pointer.pointer_down()
+        pointer.move_to_location(round((x1 + x2) / 2), round((y1 + y2) / 2))
+        pointer.move_to_location(round(x2), round(y2))
+        pointer.pointer_up()
+        chain.perform()
+
+    def swipe(self, start: str, end: str) -> None:
+        """Drag a piece with a finger."""
+        (x1, y1), (x2, y2) = self.middle(start), self.middle(end)
+
+        def send(kind: str, *points: tuple[float, float]) -> None:
+            touches = [{"x": x, "y": y} for x, y in points]
+            self.driver.execute_cdp_cmd(
+                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches}
+            )
+
+        send("touchStart", (x1, y1))
+        for k in range(1, 6):
+            send("touchMove", (x1 + (x2 - x1) * k / 5, y1 + (y2 - y1) * k / 5))
+        send("touchEnd")
+
     def wait(self, script: str, *arguments: Any) -> Any:
         """Until a script gives something true."""
         from selenium.webdriver.support.ui import WebDriverWait
 
         return WebDriverWait(self.driver, 10, 0.02).until(lambda _: self.js(script, *arguments))
+
+    def downloads(self, folder: Path) -> None:
+        """Have files that pages save put into a folder."""
+        self.driver.execute_cdp_cmd(
+            "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}
+        )
 
     def console(self) -> list[str]:
         """What the page complained about since the last call."""
@@ -149,6 +210,28 @@ def chromium(profile: Path) -> Iterator[Browser]:
         yield Browser(driver)
     finally:
         driver.quit()
+
+
+def axe() -> str:
+    """The accessibility checker's script: the npm package's if it is there, else the one from pip."""
+    newest = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+    if newest.exists():
+        return newest.read_text(encoding="utf-8")
+    from importlib.resources import files
+
+    return (files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+def findings(browser: Browser) -> list[str]:
+    """What axe-core finds wrong with the page as it stands, in a few words each."""
+    if not browser.js("return Boolean(window.axe)"):
+        browser.js(axe())
+    told = browser.driver.execute_async_script(
+        "const done = arguments[arguments.length - 1];"
+        "axe.run(document, {resultTypes: ['violations']}).then((r) => done(r.violations.map((v) =>"
+        " `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`)))"
+    )
+    return list(told)
 
 
 def current(browser: Browser) -> int:

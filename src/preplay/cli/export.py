@@ -31,6 +31,9 @@ def export(
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="A line per own position.")
     ] = None,
+    anki: Annotated[
+        Path | None, typer.Option("--anki", metavar="FILE", help="An .apkg deck, a card a position.")
+    ] = None,
     efg: Annotated[
         Path | None,
         typer.Option("--efg", metavar="FILE", help="The explicit game G' (equilibrium runs)."),
@@ -46,7 +49,7 @@ def export(
     ] = 1_000_000,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a saved book as Polyglot, PGN, JSON, EPD or CSV, or an equilibrium's game as .efg.
+    """Write a saved book as Polyglot, PGN, JSON, EPD, CSV or Anki deck, or an equilibrium's game as .efg.
 
     Example: preplay export runs/white --polyglot book.bin --pgn book.pgn
     """
@@ -57,7 +60,9 @@ def export(
 
     if order not in ("tree", "learn"):
         raise InputError(f"order '{order}'; expected tree or learn")
-    wanted = {"polyglot": polyglot, "pgn": pgn, "json": json, "epd": epd, "csv": csv, "efg": efg}
+    wanted = {"polyglot": polyglot, "pgn": pgn, "json": json, "epd": epd, "csv": csv, "anki": anki} | {
+        "efg": efg
+    }
     if not any(wanted.values()):
         raise InputError("nothing to write; expected at least one of --" + ", --".join(wanted))
     kept = open_run(run)
@@ -68,7 +73,7 @@ def export(
         book = kept.book(side)
         if json is not None:
             written.append((json, books.dumps(book).encode()))
-        if any((polyglot, pgn, epd, csv)):
+        if any((polyglot, pgn, epd, csv, anki)):
             if kept.matchup.get("kind") not in ("chess", "chess-clock"):
                 raise InputError(f"{run}: not a chess run; expected --json for other games")
             from preplay.chess.books.lines import csv_text, epd_text, learning_order
@@ -89,6 +94,10 @@ def export(
                 written.append((epd, epd_text(book).encode()))
             if csv is not None:
                 written.append((csv, csv_text(book).encode()))
+            if anki is not None:
+                from preplay.chess.books.anki import anki_bytes
+
+                written.append((anki, anki_bytes(book, f"preplay {kept.name}", kept.time)))
     for path, _ in written:
         check_writable(path)
     for path, data in written:

@@ -9,8 +9,9 @@ import numpy as np
 from preplay.book import Book
 from preplay.equilibria.strategy import behaviour
 from preplay.errors import StoreError
-from preplay.report import notation, words
+from preplay.report import notation, openings, words
 from preplay.report.cut import columns, cut, shares
+from preplay.report.drawings import drawn
 from preplay.runs.directory import BOOKS, TREE, Run
 from preplay.runs.equilibria import EquilibriumResult
 from preplay.tree import Floats, Tree
@@ -41,10 +42,16 @@ def mixture(run: Run) -> dict[str, Any]:
     matchup = run.matchup
     if words.is_chess(matchup):
         written = notation.standard(tree, start, chess960, {})
+    early = notation.before(matchup)
+    names = {}
+    if written and not chess960:
+        names = openings.named(tree, written.moves, start, early["played"])
     return {
         "chess": written is not None,
+        "chess960": chess960,
+        "drawing": None if written else drawn(tree, matchup),
         "start": start,
-        **notation.before(matchup),
+        **early,
         "worth": {
             key: getattr(result, key)
             for key in ("value", "lower", "upper", "gap", "method", "iterations", "seconds")
@@ -64,6 +71,7 @@ def mixture(run: Run) -> dict[str, Any]:
             "p": shares(move[original])[1:],
             "prep": shares(tree.prep)[1:],
             "value": shares(value[original]),
+            "openings": names,
             "x": shares(x[0][original] + x[1][original]),
         },
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 import chess
 
+from preplay.chess.books.lines import numbered
 from preplay.games.clocked import RESIGN, untimed
 from preplay.policy import REST
 from preplay.report import words
@@ -67,13 +68,13 @@ def standard(
     return Written(moves, labels, written)
 
 
-def before(matchup: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The moves played before the start, `before` in SAN and `played` in UCI.
+def before(matchup: Mapping[str, Any]) -> dict[str, Any]:
+    """The moves played before the start, `before` in SAN, `played` in UCI, `beforeLine` with numbers.
 
-    Both are empty where there are none, or where they cannot be read.
+    All are empty where there are none, or where they cannot be read.
     """
     start = words.table(matchup, "start")
-    moves, san, uci = start.get("moves"), [], []
+    moves, san, uci, line = start.get("moves"), [], [], ""
     if words.is_chess(matchup) and isinstance(moves, list):
         try:
             fen = str(start.get("fen") or chess.STARTING_FEN)
@@ -82,9 +83,10 @@ def before(matchup: Mapping[str, Any]) -> dict[str, list[str]]:
                 move = _read(board, str(text))
                 uci.append(board.uci(move))
                 san.append(board.san_and_push(move))
+            line = numbered(board.root(), san)
         except ValueError:
             san, uci = [], []
-    return {"before": san, "played": uci}
+    return {"before": san, "played": uci, "beforeLine": line if san else ""}
 
 
 def _read(board: chess.Board, text: str) -> chess.Move:

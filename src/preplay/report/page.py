@@ -21,24 +21,8 @@ from preplay.files import write_text
 from preplay.report.gather import gather
 
 STYLES = ("theme.css", "layout.css", "parts.css")
-SCRIPTS = (
-    "dom.js",
-    "words.js",
-    "model.js",
-    "chess.js",
-    "board.js",
-    "chart.js",
-    "tree.js",
-    "position.js",
-    "find.js",
-    "learn.js",
-    "quiz.js",
-    "summary.js",
-    "mixed.js",
-    "curves.js",
-    "main.js",
-)
-"""The parts of the page's script in order; they share one scope."""
+ENTRY = "main.js"
+"""The module that the page's script starts with; it imports the others."""
 
 
 def write_report(run_directory: Path, output: Path) -> None:
@@ -49,7 +33,7 @@ def write_report(run_directory: Path, output: Path) -> None:
 def page(data: Mapping[str, Any]) -> str:
     """The whole HTML file for data from `gather`."""
     style = "".join(_asset(name) for name in STYLES)
-    script = "(() => {\n" + "".join(_asset(name) for name in SCRIPTS) + "})();\n"
+    script = bundle(ENTRY)
     policy = "; ".join(
         (
             "default-src 'none'",
@@ -64,6 +48,7 @@ def page(data: Mapping[str, Any]) -> str:
     parts = {
         "policy": policy,
         "title": html.escape(title(data)),
+        "links": "",
         "style": style,
         "pieces": pieces() if data.get("chess") else "",
         "data": data_block(data),
@@ -72,11 +57,36 @@ def page(data: Mapping[str, Any]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))
 
 
+def bundle(entry: str) -> str:
+    """A module and all that it imports as one plain script.
+
+    The modules share one scope, so their names differ; imports only say what must come before.
+    """
+    parts: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name in parts:
+            return
+        parts[name] = ""  # on the way: modules that import each other are put in some order
+        text = _asset(name)
+        for needed in _IMPORT.findall(text):
+            add(needed)
+        del parts[name]
+        parts[name] = _EXPORT.sub("", _IMPORT.sub("", text))
+
+    add(entry)
+    return "(() => {\n'use strict';\n" + "".join(parts.values()) + "})();\n"
+
+
+_IMPORT = re.compile(r"^import \{[^}]*\} from '\./([\w.]+)';\n", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=const|function|async function)", re.MULTILINE)
+
+
 def title(data: Mapping[str, Any]) -> str:
     """The page's title, as text."""
     name = data["matchup"]
     if data["kind"] == "book":
-        return f"{data['sides'][data['side'] - 1]}'s preparation · {name}"
+        return f"{data['sides'][data['side'] - 1]} against {data['rival']} · {name}"
     if data["kind"] == "mixed":
         return f"Both sides prepare · {name}"
     return f"{'Figure 1' if data['command'] == 'figure1' else 'Sweep'} · {name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,9 +13,12 @@ from preplay import response
 from preplay.book import Book
 from preplay.errors import StoreError
 from preplay.game import FINAL, Side
-from preplay.report import clocks, notation, words
+from preplay.report import clocks, notation, openings, words
 from preplay.report.cut import Continuation, columns, cut, dropped, shares, unchosen
-from preplay.runs.directory import BOOK, CHECKPOINT, TREE, Run
+from preplay.report.drawings import drawn
+from preplay.report.trust import MATCH, trust
+from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, open_run
+from preplay.runs.matches import MatchResult
 from preplay.runs.prepared import PrepareResult
 from preplay.tree import Bools, Floats, Ints, Tree
 
@@ -50,16 +54,26 @@ def preparation(run: Run) -> dict[str, Any]:
     beyond = written.beyond if written else beyond
     move = np.where(tree.player[np.maximum(tree.parent, 0)] == side, tree.prep, tree.base)
     rank, steps, unprepared = _order(tree, side, inside)
+    unprepared = book.baseline if result.clock else unprepared
+    early = notation.before(matchup)
+    names = {}
+    if written and not book.chess960:
+        names = openings.named(tree, written.moves, book.start, early["played"])
     return {
         "side": side,
+        "rival": words.rival(matchup, side),
         "chess": written is not None,
+        "chess960": book.chess960,
+        "drawing": None if written else drawn(tree, matchup),
         "start": book.start,
-        **notation.before(matchup),
+        **early,
+        "trust": trust(result, matchup, unprepared, _match(run)),
+        "files": _files(run, book) if written else {},
         "worth": {
             "cost": book.cost,
             "budget": result.budget,
             "baseline": book.baseline,
-            "unprepared": book.baseline if result.clock else unprepared,
+            "unprepared": unprepared,
             "value": book.value,
             "net": book.net,
             "upper": book.upper,
@@ -76,9 +90,33 @@ def preparation(run: Run) -> dict[str, Any]:
             "value": shares(np.where(_known(tree), value, np.nan)),
             "rank": rank.tolist(),
             "end": "".join(ends),
+            "openings": names,
             "beyond": {k: [line.move, *map(list, line.replies)] for k, line in beyond.items()},
         },
         "steps": steps,
+    }
+
+
+def _match(run: Run) -> MatchResult | None:
+    """The match that is kept with a run, if there is one with a result."""
+    directory = run.path(MATCH)
+    if not (directory / RESULT).exists():
+        return None
+    kept = open_run(directory)
+    return MatchResult.found(kept) if kept.command == "match" else None
+
+
+def _files(run: Run, book: Book) -> dict[str, str]:
+    """The book as files for other programs, as text that a page can hold."""
+    from preplay.chess.books.anki import anki_bytes
+    from preplay.chess.books.polyglot import polyglot_bytes
+
+    if not book.size:
+        return {}
+    deck = anki_bytes(book, f"preplay {run.name}", run.time)
+    return {
+        "polyglot": base64.b64encode(polyglot_bytes(book)).decode(),
+        "anki": base64.b64encode(deck).decode(),
     }
 
 

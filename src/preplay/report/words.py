@@ -50,6 +50,15 @@ def players(matchup: Table) -> tuple[str, str]:
     return "as the file says", "as the file says"
 
 
+def rival(matchup: Table, side: int) -> str:
+    """What the opponent of `side` is called: by name where their games are known."""
+    if not is_chess(matchup):
+        return sides(matchup)[2 - side]
+    own = table(matchup, "black" if side == 1 else "white")
+    named = own.get("name") or table(own, "games").get("player") or table(own, "opponent").get("player")
+    return str(named) if named else engine(matchup, own)
+
+
 def game(matchup: Table, name: str) -> str:
     """Which game it is."""
     kind = matchup.get("kind")
@@ -102,7 +111,7 @@ def chess_player(matchup: Table, key: str) -> str:
         parts.append(clock(matchup, own))
     randomness = own.get("randomness") or 0.0
     if randomness:
-        parts.append(f"chooses among its {own.get('multipv', 2)} best moves (randomness {randomness:g})")
+        parts.append(varied(int(own.get("multipv") or 2), float(randomness)))
     if own.get("options"):
         parts.append(listed(own["options"]))
     rest = {k: v for k, v in own.items() if k not in TOLD and v not in (None, "", [], {})}
@@ -111,8 +120,14 @@ def chess_player(matchup: Table, key: str) -> str:
     return ", ".join(parts)
 
 
+def varied(moves: int, randomness: float) -> str:
+    """How a player chooses who does not always play the best: softmax with a temperature r."""
+    less = f"one that looks {randomness:g} centipawns worse is played a third as often"
+    return f"chooses among its {moves} best moves ({less})"
+
+
 def known_by(player: Table) -> str:
-    """Whom the engine stands in for, if his games are known."""
+    """Whom the engine stands in for, if their games are known."""
     games = table(player, "games")
     if not games:
         return ""

@@ -119,6 +119,11 @@ class Run:
         return book
 
     @property
+    def time(self) -> int:
+        """When it was begun, in seconds since 1970."""
+        return int(datetime.fromisoformat(self.created).timestamp())
+
+    @property
     def provenance(self) -> dict[str, Any]:
         """What made this run, as JSON data for its books: the same whenever it was made."""
         return {

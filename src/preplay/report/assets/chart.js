@@ -1,4 +1,6 @@
 // Curves on two axes with values under the pointer and under the arrow keys.
+import { announce, h, s } from './dom.js';
+import { compact } from './words.js';
 
 function niceTicks(low, high, count) {
   const step = (high - low) / count || 1;
@@ -51,7 +53,7 @@ function markerShape(kind, x, y, size) {
 
 // series: [{name, tone, marker, axis: 'left' | 'right', points: [{x, y, tip}]}]. `tone` is a class of the style.
 // `onPick(index)` gets the point chosen; `tips(x index)` rows of the little box, by default one per series.
-function makeChart({ label, series, x, left, right, height = 260, onPick, xs, tip, rule }) {
+export function makeChart({ label, series, x, left, right, height = 260, onPick, xs, tip, rule }) {
   const all = series.flatMap((line) => line.points);
   const xAxis = makeAxis(all.map((point) => point.x), x);
   const axes = { left: makeAxis(series.filter((l) => l.axis !== 'right').flatMap((l) => l.points.map((q) => q.y)), left) };
@@ -178,7 +180,7 @@ function makeChart({ label, series, x, left, right, height = 260, onPick, xs, ti
   };
 }
 
-function legend(series) {
+export function legend(series) {
   return h('ul', { class: 'legend' }, series.map((line) => h('li', {},
     s('svg', { viewBox: '0 0 28 12', width: 28, height: 12, 'aria-hidden': 'true' },
       s('g', { class: `series ${line.tone}` }, s('polyline', { points: '0,6 28,6' }), markerShape(line.marker, 14, 6, 3.4))),

@@ -1,14 +1,14 @@
 // Just enough chess to put the pieces where the moves say. The rules were checked when the file was made.
 
-const START_FEN = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1';
-const FILES = 'abcdefgh';
-const RESIGN = 'resign';
+export const START_FEN = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1';
+export const FILES = 'abcdefgh';
+export const RESIGN = 'resign';
 
-const squareName = (square) => FILES[square % 8] + (1 + Math.floor(square / 8));
-const squareAt = (name) => FILES.indexOf(name[0]) + 8 * (Number(name[1]) - 1);
-const isWhite = (piece) => piece !== '' && piece === piece.toUpperCase();
+export const squareName = (square) => FILES[square % 8] + (1 + Math.floor(square / 8));
+export const squareAt = (name) => FILES.indexOf(name[0]) + 8 * (Number(name[1]) - 1);
+export const isWhite = (piece) => piece !== '' && piece === piece.toUpperCase();
 
-function readFen(text) {
+export function readFen(text) {
   const [placing, turn = 'w', castling = '-', passing = '-', half = '0', full = '1'] = text.trim().split(/\s+/);
   const board = new Array(64).fill('');
   placing.split('/').forEach((row, down) => {
@@ -46,7 +46,7 @@ function castlingRooks(board, letters) {
   return rooks;
 }
 
-function writeFen({ board, white, rooks, passing, half, full }) {
+export function writeFen({ board, white, rooks, passing, half, full }) {
   const rows = [];
   for (let rank = 7; rank >= 0; rank -= 1) {
     let row = '';
@@ -79,7 +79,7 @@ function castlingLetters(board, rooks) {
 }
 
 // The position after a move in UCI notation; castling also as king takes rook.
-function play(position, uci) {
+export function play(position, uci) {
   if (uci === RESIGN) return position;
   const from = squareAt(uci);
   const to = squareAt(uci.slice(2));
@@ -124,7 +124,7 @@ function play(position, uci) {
 }
 
 // Positions of a tree, each computed once.
-function positions(tree, start) {
+export function positions(tree, start) {
   const known = new Map([[0, readFen(start || START_FEN)]]);
   return (k) => {
     const missing = [];
@@ -136,6 +136,6 @@ function positions(tree, start) {
 }
 
 // What makes two positions the same for a player: the pieces, who moves, castling and en passant.
-function positionKey(position) {
+export function positionKey(position) {
   return `${position.board.map((piece) => piece || '.').join('')}${position.white}${position.rooks}${position.passing}`;
 }

@@ -1,4 +1,8 @@
 // Sweeps and Figure 1: curves with values under the pointer, the settings, and a table.
+import { legend, makeChart } from './chart.js';
+import { find, h, section } from './dom.js';
+import { makeFoot, makeTop, tile } from './summary.js';
+import { compact, plural, points } from './words.js';
 
 const MEASURE_NAMES = {
   value: 'value with the book',
@@ -80,7 +84,7 @@ function pointTable(data) {
     h('thead', {}, h('tr', {}, ['side', data.key, ...names, 'ended'].map((name, k) => h('th', { scope: 'col', class: k > 0 && k <= names.length + 1 ? 'number' : null }, name)))), h('tbody', {}, rows))));
 }
 
-function showCurves(data) {
+export function showCurves(data) {
   const figure = data.command === 'figure1';
   const count = data.series.reduce((sum, line) => sum + line.points.length, 0);
   const bests = data.series.map((line) => {
@@ -88,10 +92,12 @@ function showCurves(data) {
     const at = data.settings[best.at];
     return tile(`${sideTitle(line.side)} gains most`, points(best.gain), `points per 100 games at ${data.key} ${typeof at === 'number' ? compact(at) : at}`);
   });
-  makeTop(data, figure ? 'How much predictability costs' : `What changes with ${data.key}`,
-    figure ? `${data.game}: the best book against an opponent that plays more and more randomly (Figure 1 of the paper).` : `${data.game} (${data.matchup}): the best book at each value of ${data.key}.`,
-    [...bests, tile('Points', plural(count, 'best book'), `${plural(data.settings.length, 'value')} of ${data.key}`, data.cost !== null && `cost ${compact(data.cost)} a position`)], []);
-  find('#main').classList.add('sheet');
-  find('#main').append(...(figure ? figureOne(data) : sweepCharts(data)), pointTable(data));
+  makeTop(data, figure ? 'How much predictability costs' : `What changes with ${data.key}`, [[plural(count, 'best book'), '']]);
+  const main = find('#main');
+  main.classList.add('sheet-page');
+  main.append(
+    h('p', { class: 'subtitle' }, figure ? `${data.game}: the best book against an opponent that plays more and more randomly (Figure 1 of the paper).` : `${data.game} (${data.matchup}): the best book at each value of ${data.key}.`),
+    h('dl', { class: 'tiles' }, bests, tile('Points', plural(count, 'best book'), `${plural(data.settings.length, 'value')} of ${data.key}`, data.cost !== null && `cost ${compact(data.cost)} a position`)),
+    ...(figure ? figureOne(data) : sweepCharts(data)), pointTable(data));
   makeFoot(data);
 }

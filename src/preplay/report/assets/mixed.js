@@ -1,6 +1,13 @@
 // Both sides prepare: two mixed books on one tree, seen from either side.
+import { byShare } from './app.js';
+import { makeChart } from './chart.js';
+import { factList, h } from './dom.js';
+import { decodeTree } from './model.js';
+import { moveRows } from './position.js';
+import { makeTop, made } from './summary.js';
+import { compact, often, percent, plural, points, power } from './words.js';
 
-function makeMixed(data) {
+export function makeMixed(data) {
   const tree = decodeTree(data.tree);
   const { x, prep } = data.tree;
   const view = {
@@ -34,7 +41,7 @@ function studiedMoves(view, k, write, or = ', ') {
 
 const studyShare = (view, c) => percent(view.study(c), view.study(c) < 0.1 ? 1 : 0);
 
-function mixedCard(app, k) {
+export function mixedCard(app, k) {
   const { view, data, numbers } = app;
   const me = data.sides[Number(view.side) - 1];
   const mover = data.sides[Number(view.player[k]) - 1];
@@ -59,7 +66,7 @@ function mixedCard(app, k) {
 }
 
 // Every history that a side's book holds, the likeliest first.
-function mixedTable(app) {
+export function mixedTable(app) {
   const body = h('tbody');
   const more = h('button', { type: 'button', class: 'plain more', click: () => draw(200) });
   const caption = h('caption');
@@ -89,7 +96,7 @@ function mixedTable(app) {
   };
 }
 
-function gapChart(data) {
+export function gapChart(data) {
   const measured = data.trace.filter((row) => row[2] > 0);
   if (measured.length < 2) return h('p', { class: 'aside' }, data.trace.length ? 'The first measurement was exact: there is no way to show.' : 'The run kept no trace of its gap.');
   const holder = h('div');
@@ -113,17 +120,27 @@ function gapChart(data) {
     h('label', { for: 'gap-x' }, 'Against ', select), holder);
 }
 
-function mixedTop(data) {
+// How exact a result is, as points in a hundred games.
+export const exactness = (gap) => (gap < 1e-12 ? 'exact' : `exact to ${points(gap, false)} points per 100 games`);
+
+export function mixedTop(data) {
+  const { worth } = data;
+  makeTop(data, data.players[0] === data.players[1] ? 'Both sides prepare' : `Both prepare: ${data.players[0].split(',')[0]} and ${data.players[1].split(',')[0]}`, [
+    [percent(worth.value, 2), `for ${data.sides[0]}, net of memory`], [exactness(worth.gap), '', 'wide']]);
+}
+
+export function mixedFacts(data) {
   const { worth } = data;
   const [one, two] = data.sides;
-  const learns = (k) => tile(`${data.sides[k]} learns`, compact(Number(worth.sizes[k].toFixed(1))), 'positions on average', Number.isFinite(worth.entropy[k]) && `plays with ${worth.entropy[k].toFixed(2)} nats of entropy a game`);
-  const cases = [['nobody prepares', worth.baseline], [`only ${one} prepares`, worth.alone[0]], [`only ${two} prepares`, worth.alone[1]], ['both prepare', worth.value]]
+  const cases = [['Nobody prepares', worth.baseline], [`Only ${one} prepares`, worth.alone[0]], [`Only ${two} prepares`, worth.alone[1]], ['Both prepare', worth.value]]
     .filter(([, value]) => Number.isFinite(value));
   const spent = worth.costs ? ` (cost ${worth.costs.map(compact).join(' and ')} a position)` : '';
-  makeTop(data, 'Both sides prepare', data.players[0] === data.players[1] ? `${data.game}. Both at the board: ${data.players[0]}.` : `${data.game}. ${one}: ${data.players[0]}. ${two}: ${data.players[1]}.`, [
-    tile(`${one}’s score, net of memory`, percent(worth.value, 2), `${percent(worth.utility, 2)} at the board`),
-    tile('Certified', worth.gap < 1e-12 ? 'exact' : `gap ${power(worth.gap)}`, `between ${percent(worth.lower, 2)} and ${percent(worth.upper, 2)}`),
-    learns(0),
-    learns(1),
-  ], [h('dl', { class: 'cases', 'aria-label': `${one}’s score, net of memory` }, cases.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, percent(value, 2))))), h('p', { class: 'aside' }, `An equilibrium in mixed books${spent}: each side learns positions with the probabilities shown, and neither gains more than the gap by learning others. Found by ${worth.method} in ${plural(worth.iterations ?? 0, 'iteration')}, ${compact(Number((worth.seconds ?? 0).toFixed(2)))} s.`)]);
+  const learns = (k) => [`${data.sides[k]} learns`, `${compact(Number(worth.sizes[k].toFixed(1)))} positions`, Number.isFinite(worth.entropy[k]) ? `on average; plays with ${worth.entropy[k].toFixed(2)} nats of entropy a game` : 'on average'];
+  return h('div', { class: 'trust' },
+    h('h3', {}, `${one}’s score, net of memory`),
+    factList([...cases.map(([name, value]) => [name, percent(value, 2)]), ['At the board, memory not subtracted', percent(worth.utility, 2)],
+      ['Certified', `between ${percent(worth.lower, 4)} and ${percent(worth.upper, 4)}`, exactness(worth.gap)], learns(0), learns(1)]),
+    h('p', {}, `${one}: ${data.players[0]}. ${two}: ${data.players[1]}.`),
+    h('p', {}, `An equilibrium in mixed books${spent}: each side learns positions with the probabilities shown, and neither gains more than the gap by learning others. Found by ${worth.method} in ${plural(worth.iterations ?? 0, 'iteration')}, ${compact(Number((worth.seconds ?? 0).toFixed(2)))} s. It holds within this model: for these values, moves and costs.`),
+    made(data));
 }

@@ -1,6 +1,7 @@
 // The tree behind the page: flat columns, parents before children, siblings side by side.
+import { START_FEN } from './chess.js';
 
-function decodeTree(columns) {
+export function decodeTree(columns) {
   const n = columns.kids.length;
   const parent = new Int32Array(n).fill(-1);
   const first = new Int32Array(n + 1);
@@ -42,7 +43,7 @@ function decodeTree(columns) {
 }
 
 // A pure book on its tree. `size` may be made smaller: the first so many in the order worth learning.
-function makeBook(data) {
+export function makeBook(data) {
   const tree = decodeTree(data.tree);
   const { n, parent, reach, value } = tree;
   const side = String(data.side);
@@ -111,7 +112,7 @@ function makeBook(data) {
 }
 
 // Where a move stands in the score: "3. d4", "3… Nf6", and plain names in other games.
-function numbering(data) {
+export function numbering(data) {
   if (!data.chess) return { prefix: () => '', line: (tree, nodes) => nodes.map((k) => tree.say(k)).join(' ') };
   const fields = (data.start || START_FEN).split(' ');
   const offset = 2 * (Number(fields[5] || 1) - 1) + (fields[1] === 'b' ? 1 : 0);

@@ -1,22 +1,13 @@
-// One position: the move to play or the answers to expect, what it is worth, why the book ends.
-
-function factList(rows) {
-  return h('dl', { class: 'facts' }, rows.filter(Boolean).map(([name, value, note]) =>
-    h('div', {}, h('dt', {}, name), h('dd', {}, value, note && h('span', { class: 'note' }, ` ${note}`)))));
-}
-
-// The way here, each move a button.
-function crumbs(app, k) {
-  const { view, numbers } = app;
-  const steps = view.path(k);
-  return h('nav', { class: 'crumbs', 'aria-label': 'The way here' },
-    h('button', { type: 'button', class: 'move', click: () => app.go(0), 'aria-current': k === 0 ? 'true' : null }, 'Start'),
-    steps.map((j, at) => [' ', h('button', { type: 'button', class: 'move', click: () => app.go(j), 'aria-current': j === k ? 'true' : null },
-      numbers.prefix(view.depth[j], at === 0) + view.say(j))]));
-}
+// One position: the move to play or the answers to expect, what else there is, why the book ends.
+import { explain, judgeMove, studied } from './answers.js';
+import { byShare } from './app.js';
+import { bookMoves } from './cards.js';
+import { writeFen } from './chess.js';
+import { copyText, factList, find, h, section } from './dom.js';
+import { END_NAMES, endReason, often, pawns, percent, plural, points } from './words.js';
 
 // Moves to choose from, as rows with a bar for their probability.
-function moveRows(app, nodes, hint, kind) {
+export function moveRows(app, nodes, hint, kind) {
   const { view, numbers } = app;
   return h('ul', { class: `replies ${kind}` }, nodes.map((c) => {
     const bar = h('span', { class: 'bar', 'aria-hidden': 'true' }, h('span', {}));
@@ -26,10 +17,6 @@ function moveRows(app, nodes, hint, kind) {
       h('span', { class: 'share' }, percent(view.p[c], view.p[c] < 0.1 ? 1 : 0)),
       h('span', { class: 'hint' }, hint(c))));
   }));
-}
-
-function byShare(view, k) {
-  return view.children(k).sort((a, b) => view.p[b] - view.p[a]);
 }
 
 function valueText(value, data) {
@@ -46,22 +33,47 @@ function clockFact(data, k) {
   return ['Clocks', `${white} : ${black}`, unit];
 }
 
-function bookCard(app, k) {
+// The engine's alternatives with what they are worth against this opponent, the answer hoped for, and the line.
+function alternatives(app, k) {
+  const { view: book, data } = app;
+  const options = studied(data, k);
+  if (!options.length) return null;
+  const mine = new Set(bookMoves(book, k).map((c) => book.name(c)));
+  return h('details', { class: 'alternatives', open: true }, h('summary', {}, 'Other moves, against this opponent'),
+    h('ul', {}, options.map(({ move, say, score, worth, replies, line }) => {
+      const hoped = replies.length ? replies.reduce((a, b) => (b[2] > a[2] ? b : a)) : null;
+      return h('li', { class: mine.has(move) ? 'mine' : null },
+        h('span', { class: 'name' }, say), h('span', { class: 'worth' }, percent(worth), h('span', { class: 'note' }, ` ${score >= 0 ? '+' : '−'}${Math.abs(score / 100).toFixed(2)}`)),
+        h('span', { class: 'hint' }, mine.has(move) ? 'the book’s move. ' : '', replies.length ? `Expect ${replies.slice(0, 2).map(([said, p]) => `${said} ${percent(p, 0)}`).join(', ')}. ` : '',
+          hoped && replies.length > 1 && hoped[2] > worth + 0.002 ? `Hope for ${hoped[0]} (${percent(hoped[2])}). ` : '', line ? h('span', { class: 'variation' }, line) : ''));
+    })),
+    h('p', { class: 'aside' }, 'Each is valued one answer deep: the opponent’s moves by their probabilities, the positions after them as at the board.'));
+}
+
+// How often a rival had the position, what was played, in which games.
+function rivalGames(app, k) {
+  const met = app.data.tree.games?.[k];
+  if (!met) return null;
+  const [count, moves, named] = met;
+  return h('details', { class: 'games' }, h('summary', {}, `${app.data.rival} had this position in ${plural(count, 'game')}`),
+    h('p', {}, moves.map(([say, times]) => `${say} ${times}×`).join(', ')),
+    h('ul', {}, named.map((name) => h('li', {}, name))));
+}
+
+export function bookCard(app, k) {
   const { view: book, data, numbers } = app;
-  const other = data.sides[2 - data.side];
   const { cost, budget } = data.worth;
   const reach = book.reach[k];
   const met = ['Met in', often(reach), reach < 0.995 ? `(${percent(reach)})` : ''];
   const end = book.endOf(k);
-  const note = book.followed(k) ? null : h('p', { class: 'aside' }, 'Beyond the smaller book that you chose.');
-  const parts = [note];
+  const parts = [book.followed(k) ? null : h('p', { class: 'aside' }, 'Beyond the smaller book that you chose.')];
   if (end !== '-') {
     const [value, score] = valueText(book.value[k], data);
     parts.push(
       h('p', { class: 'verdict' }, 'The book ends here', h('span', { class: `pill end-${end}` }, END_NAMES[end])),
-      h('p', {}, endReason(end, { reach, value: book.value[k], cost, budget, other, beyond: data.tree.beyond[k] })));
+      h('p', {}, endReason(end, { reach, value: book.value[k], cost, budget, other: data.rival, beyond: data.tree.beyond[k] })));
     if (end === 's') parts.push(h('p', { class: 'label' }, 'The whole book goes on with'), moveRows(app, byShare(book, k), () => '', 'mine'));
-    parts.push(factList([met, end === 'g' ? null : ['Your expected score', value, score], clockFact(data, k)]));
+    parts.push(factList([met, end === 'g' ? null : ['Your model score', value, score], clockFact(data, k)]));
     return parts;
   }
   if (book.own(k)) {
@@ -83,11 +95,12 @@ function bookCard(app, k) {
       clockFact(data, k),
     ]));
     if (book.gain[k] < 0) parts.push(h('p', { class: 'aside' }, 'By itself this move costs a little; it pays through the positions after it.'));
+    parts.push(alternatives(app, k));
     return parts;
   }
   const replies = byShare(book, k);
   const chance = book.player[k] === 'c';
-  parts.push(h('p', { class: 'label' }, chance ? 'Chance decides' : `${other} answers`),
+  parts.push(h('p', { class: 'label' }, chance ? 'Chance decides' : `${data.rival} answers`),
     moveRows(app, replies, (c) => {
       const stop = book.endOf(c);
       if (stop !== '-') return h('span', { class: `pill end-${stop}` }, END_NAMES[stop]);
@@ -95,7 +108,8 @@ function bookCard(app, k) {
       const next = book.main(c);
       return [h('span', { class: 'then' }, 'then '), h('strong', {}, book.say(next))];
     }, 'theirs'),
-    factList([met, ['Your expected score', percent(book.worth[k]), 'with the book'], clockFact(data, k)]));
+    rivalGames(app, k),
+    factList([met, ['Your model score', percent(book.worth[k]), 'with the book'], clockFact(data, k)]));
   return parts;
 }
 
@@ -103,29 +117,52 @@ function bookCard(app, k) {
 function chessExtras(app, k) {
   const fen = writeFen(app.position(k));
   const field = h('input', { type: 'text', readonly: true, value: fen, 'aria-label': 'FEN of this position', focus: (event) => event.target.select() });
-  const copy = h('button', { type: 'button', class: 'plain', click: () => {
-    field.select();
-    const done = () => announce('FEN copied');
-    if (navigator.clipboard) navigator.clipboard.writeText(fen).then(done, () => document.execCommand('copy'));
-    else document.execCommand('copy');
-  } }, 'Copy');
   const others = app.twins(k);
   return [
     others.length > 0 && h('p', { class: 'aside' }, 'Also reached by ', others.slice(0, 3).map((j, at) => [at ? ' or ' : '',
-      h('button', { type: 'button', class: 'move', click: () => app.go(j) }, app.numbers.line(app.view, app.view.path(j)))]), '.'),
-    h('div', { class: 'fen' }, h('span', { class: 'label' }, 'FEN'), field, copy),
+      h('button', { type: 'button', class: 'move', click: () => app.go(j) }, app.numbers.line(app.view, app.view.path(j)) || 'the start')]), '.'),
+    h('div', { class: 'fen' }, h('span', { class: 'label' }, 'FEN'), field, h('button', { type: 'button', class: 'plain', click: () => copyText(fen, 'FEN') }, 'Copy')),
   ];
 }
 
-function makePositionCard(app, card) {
-  const body = h('div', { class: 'position-body' });
-  const element = section('position', 'This position', body);
+export function makePositionCard(app, card) {
+  const body = h('div', { class: 'position-body', tabindex: -1 });
+  const said = h('div', { class: 'said', role: 'status', hidden: true });
+  const element = section('position', 'This position', said, body);
   return {
     element,
-    show(k) {
+    show(k, changed) {
       const focused = element.contains(document.activeElement);
-      body.replaceChildren(crumbs(app, k), ...card(app, k).filter(Boolean), ...(app.data.chess ? chessExtras(app, k).filter(Boolean) : []));
-      if (focused) (find('.play, .reply', body) || find('.crumbs .move[aria-current]', body)).focus({ preventScroll: true });
+      if (!changed) said.hidden = true;
+      body.replaceChildren(...card(app, k).filter(Boolean), ...(app.data.chess ? chessExtras(app, k).filter(Boolean) : []));
+      if (focused) (find('.play, .reply', body) ?? body).focus({ preventScroll: true });
+    },
+    say(...parts) {
+      said.replaceChildren(...parts);
+      said.hidden = false;
+      element.scrollIntoView({ block: 'nearest' });
+      said.scrollIntoView({ block: 'nearest' });
     },
   };
+}
+
+// Any move made on the board outside the trainer: walk there, or say what is known of it.
+export function tryMove(app, card, uci) {
+  const { view, data } = app;
+  const k = app.at;
+  const c = view.children(k).filter((j) => view.name(j) === uci).sort((a, b) => view.p[b] - view.p[a])[0];
+  if (c !== undefined) {
+    app.go(c);
+    return;
+  }
+  const verdict = judgeMove(app, k, uci);
+  const line = (text) => h('p', {}, text);
+  const goThere = (j, text) => h('button', { type: 'button', class: 'move', click: () => app.go(j) }, text);
+  const name = h('strong', {}, app.numbers.prefix(view.depth[k] + 1, true) + verdict.say);
+  if (verdict.kind === 'into') card.say(h('p', {}, name, ' leads to a position of the book by another order of moves: ', goThere(verdict.node, app.numbers.line(view, view.path(verdict.node)) || 'the start'), '.'));
+  else if (data.kind === 'book' && view.own(k) && view.endOf(k) === '-') {
+    if (verdict.kind === 'equal') card.say(h('p', {}, name, ` is about as good against this opponent (${percent(verdict.option.worth)}); the book knows how to go on after ${view.say(view.main(k))}.`), verdict.option.line ? line(verdict.option.line) : '');
+    else card.say(h('p', {}, name, verdict.kind === 'worse' ? ' is a known alternative.' : ' is not in the book.'), ...explain(app, k, verdict).map(line));
+  } else if (view.own(k)) card.say(h('p', {}, name, ': the book has ended here, so this is your own choice.'));
+  else card.say(h('p', {}, name, ` is not among the answers that were expected of ${data.rival ?? 'the other side'}: from there you are on your own.`));
 }

@@ -1,23 +1,35 @@
-// The moves as a tree: a line runs on with the likeliest answers, what leaves it hangs below it.
+// The moves as a tree: a line runs on with the likeliest answers, what leaves it hangs below it and folds.
 // Branches are made when they are opened, so a large book opens as fast as a small one.
+import { h } from './dom.js';
+import { often, percent, plural } from './words.js';
 
 // A view gives: the tree; main(k); mine(k) whether the move into k is the book's; dim(k); ending(k).
-function makeTreePane(app) {
+export function makeTreePane(app) {
   const { view, numbers } = app;
   const buttons = new Map();
   const endings = [];
   const blocks = new Map();
+  let current = null;
   const list = h('ul', { class: 'lines' });
-  const element = h('nav', { class: 'tree', 'aria-label': 'Moves of the book' }, list);
+  const nav = h('nav', { class: 'tree', tabindex: 0, 'aria-label': 'Moves of the book' }, list);
+  const element = h('div', { class: 'tree-part' },
+    h('div', { class: 'folding' }, h('button', { type: 'button', class: 'small', click: () => unfoldAll() }, 'Unfold all'), h('button', { type: 'button', class: 'small', click: () => foldAll() }, 'Fold all')),
+    nav);
 
   function moveButton(k, opening) {
     const before = numbers.prefix(view.depth[k], opening);
-    const button = h('button', { type: 'button', class: 'move', 'data-node': k, click: () => app.go(k) },
+    const button = h('button', { type: 'button', class: 'move', 'data-node': k },
       before && h('span', { class: 'number' }, before), view.say(k));
     buttons.set(k, button);
     paint(k, button);
     return button;
   }
+
+  // One listener for all moves.
+  nav.addEventListener('click', (event) => {
+    const button = event.target.closest('.move');
+    if (button) app.go(Number(button.dataset.node));
+  });
 
   function paint(k, button) {
     button.classList.toggle('mine', view.mine(k));
@@ -37,7 +49,7 @@ function makeTreePane(app) {
       nodes.push(next);
       k = next;
     }
-    const block = { start, above, rendered: false };
+    const block = { start, below: [], above, rendered: false };
     const branches = h('ul', { class: 'lines', hidden: true });
     const toggle = others.length
       ? h('button', { type: 'button', class: 'toggle', 'aria-expanded': 'false', 'aria-label': `${plural(others.length, 'other line')} off this one`, click: () => block.open(toggle.getAttribute('aria-expanded') !== 'true') },
@@ -47,7 +59,8 @@ function makeTreePane(app) {
       if (!others.length) return;
       if (wanted && !block.rendered) {
         block.rendered = true;
-        branches.append(...others.map((c) => makeBlock(c, block).element));
+        block.below = others.map((c) => makeBlock(c, block));
+        branches.append(...block.below.map((one) => one.element));
       }
       toggle.setAttribute('aria-expanded', wanted);
       branches.hidden = !wanted;
@@ -73,20 +86,35 @@ function makeTreePane(app) {
   root.open(true);
   list.append(root.element);
 
+  function unfoldAll() {
+    const waiting = [root];
+    while (waiting.length) {
+      const block = waiting.pop();
+      block.open(true);
+      waiting.push(...block.below);
+    }
+    show(app.at);
+  }
+
+  function foldAll() {
+    for (const block of blocks.values()) if (block !== root) block.open(false);
+    show(app.at);
+  }
+
   // Open every branch on the way to k and mark it.
   function show(k) {
     for (const j of view.path(k)) if (blocks.has(j) === false && view.main(view.parent[j]) !== j) openAbove(j);
     for (const j of view.path(k)) if (blocks.has(j)) blocks.get(j).above?.open(true);
-    const old = find('.move[aria-current]', element);
-    if (old) old.removeAttribute('aria-current');
-    const button = buttons.get(k);
-    if (!button) {
-      element.scrollTop = 0;
+    current?.removeAttribute('aria-current');
+    current = buttons.get(k) ?? null;
+    if (!current) {
+      nav.scrollTop = 0;
       return;
     }
-    button.setAttribute('aria-current', 'true');
-    const [box, frame] = [button.getBoundingClientRect(), element.getBoundingClientRect()];
-    if (box.top < frame.top + 8 || box.bottom > frame.bottom - 8) element.scrollTop += box.top - frame.top - frame.height / 3;
+    current.setAttribute('aria-current', 'true');
+    if (!nav.offsetParent) return;
+    const [box, frame] = [current.getBoundingClientRect(), nav.getBoundingClientRect()];
+    if (box.top < frame.top + 8 || box.bottom > frame.bottom - 8) nav.scrollTop += box.top - frame.top - frame.height / 3;
   }
 
   // The branch that starts at j hangs from the block of its parent, which is open by now.

@@ -1,12 +1,12 @@
 // Numbers as players say them.
 
-function percent(share, digits = 1) {
+export function percent(share, digits = 1) {
   if (share > 0 && share < 0.0005) return '<0.1%';
   return `${(100 * share).toFixed(share >= 0.9995 || share === 0 ? 0 : digits).replace('-', '−')}%`;
 }
 
 // A share of a point as points in a hundred games, with its sign if asked.
-function points(gain, signed = true) {
+export function points(gain, signed = true) {
   const hundred = 100 * gain;
   const size = Math.abs(hundred);
   const digits = size >= 9.95 ? 1 : size >= 0.095 || size === 0 ? 2 : Math.min(7, 1 - Math.floor(Math.log10(size)));
@@ -16,7 +16,7 @@ function points(gain, signed = true) {
 }
 
 // How often: "every game", "3 in 4 games", "1 in 120 games".
-function often(reach) {
+export function often(reach) {
   if (!(reach > 0)) return 'never';
   if (reach >= 0.995) return 'every game';
   if (reach < 0.1) return `1 in ${Math.round(1 / reach).toLocaleString('en')} games`;
@@ -28,19 +28,19 @@ function often(reach) {
   return best[0] === best[1] ? 'almost every game' : `${best[0]} in ${best[1]} games`;
 }
 
-function elo(score) {
+export function elo(score) {
   const safe = Math.min(0.999, Math.max(0.001, score));
   return 400 * Math.log10(safe / (1 - safe));
 }
 
 // What a better score is worth as rating, or null where the scale ends.
-function eloGain(before, after) {
+export function eloGain(before, after) {
   if (before <= 0.001 || after >= 0.999) return null;
   return Math.round(elo(after) - elo(before));
 }
 
 // The engine's score behind White's value, in pawns; null where the value model has no inverse.
-function pawns(value, model) {
+export function pawns(value, model) {
   let score = null;
   if (!(value > 0.0005 && value < 0.9995)) return score;
   if (model === 'linear') score = 4 * (2 * value - 1);
@@ -48,11 +48,11 @@ function pawns(value, model) {
   return score === null ? null : `${score < -0.005 ? '−' : '+'}${Math.abs(score).toFixed(2)}`;
 }
 
-function plural(count, one, many = `${one}s`) {
+export function plural(count, one, many = `${one}s`) {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-function compact(number) {
+export function compact(number) {
   if (!Number.isFinite(number)) return String(number);
   if (Number.isInteger(number) && Math.abs(number) < 1e6) return number.toLocaleString('en');
   const size = Math.abs(number);
@@ -61,7 +61,7 @@ function compact(number) {
 }
 
 // Very large and very small numbers: "2.1·10⁻⁶".
-function power(number, digits = 1) {
+export function power(number, digits = 1) {
   if (number >= 0.0095 && number < 1000) return String(Number(number.toPrecision(digits + 1)));
   const [head, tail] = number.toExponential(digits).split('e');
   const raised = String(Number(tail)).replace(/./g, (c) => '⁰¹²³⁴⁵⁶⁷⁸⁹'['0123456789'.indexOf(c)] || '⁻');
@@ -70,18 +70,18 @@ function power(number, digits = 1) {
 }
 
 // Why the book ends: a short name and a sentence with this position's own numbers.
-const END_NAMES = {
+export const END_NAMES = {
   g: 'game over',
   w: 'won enough',
   r: 'too rare',
-  x: 'too random',
+  x: 'too many answers',
   n: 'not worth it',
   b: 'no room',
-  o: 'cut short',
+  o: 'not looked at',
   s: 'left out',
 };
 
-function endReason(code, facts) {
+export function endReason(code, facts) {
   const { reach, value, cost, other, beyond, budget } = facts;
   const most = value === null ? reach : reach * (1 - value);
   const price = `a position must earn ${points(cost, false)}`;
@@ -96,7 +96,7 @@ function endReason(code, facts) {
     case 'r':
       return `This happens in ${often(reach)}: ${left}`;
     case 'x':
-      return `${other}’s choice is too random to learn against. After ${beyond[0]} the answers spread (${list}), and answering each of them costs more than it gains.`;
+      return `After ${beyond[0]} ${other} has too many answers to learn against (${list}): knowing what to do after each costs more than it gains.`;
     case 'n':
       return beyond
         ? `Studied, but not worth its price: ${beyond[0]}${list ? ` (then ${list})` : ''} and what follows gains less than it costs.`

@@ -1,8 +1,11 @@
 // The order worth learning: value against memory, steps to click, and what a smaller book gives up.
+import { makeChart } from './chart.js';
+import { h } from './dom.js';
+import { percent, plural, points } from './words.js';
 
 const STEPS_AT_ONCE = 40;
 
-function makeLearn(app) {
+export function makeOrder(app) {
   const { view: book, data, numbers } = app;
   const { unprepared } = data.worth;
   const stops = [[0, unprepared, null], ...data.steps];
@@ -15,10 +18,10 @@ function makeLearn(app) {
     input: () => choose(Number(slider.value)),
   });
   const chart = makeChart({
-    label: 'Expected score against the number of positions learned',
-    series: [{ name: 'Expected score', tone: 'tone-a', points: stops.map(([size, value]) => ({ x: size, y: value })) }],
+    label: 'Model score against the number of positions learned',
+    series: [{ name: 'Model score', tone: 'tone-a', points: stops.map(([size, value]) => ({ x: size, y: value })) }],
     x: { label: 'positions learned', whole: true, low: 0, room: 0.03 },
-    left: { label: 'expected score', format: (v) => `${(100 * v).toFixed(Math.abs(whole[1] - unprepared) < 0.05 ? 1 : 0)}%` },
+    left: { label: 'model score', format: (v) => `${(100 * v).toFixed(Math.abs(whole[1] - unprepared) < 0.05 ? 1 : 0)}%` },
     rule: { at: unprepared, label: 'without preparation' },
     height: 230,
     onPick: choose,
@@ -102,11 +105,11 @@ function makeLearn(app) {
   }
   more.addEventListener('click', addRows);
 
-  const element = h('div', { class: 'learn' });
+  const element = h('div', { class: 'order' });
   if (stops.length === 1) element.append(h('p', { class: 'aside' }, 'The best book is empty: at this price nothing is worth learning.'));
   else {
     element.append(
-      h('p', { class: 'aside' }, 'Every point is the best book of its size. Choose one to see what it gives up; the tree, the values and the quiz follow.'),
+      h('p', { class: 'aside' }, 'Every point is the best book of its size. Choose one to see what it gives up; the tree, the values and the trainer follow.'),
       chart.element,
       h('label', { class: 'slider', for: 'book-size' }, h('span', {}, 'How much to learn'), slider),
       verdict,

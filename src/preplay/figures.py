@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from preplay.equilibria import SolverProgress
     from preplay.experiments.figure1 import Reference
     from preplay.experiments.sweep import Point
+    from preplay.logistic import Bin, Curve
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#666666"
 """Colours that colour-blind people tell apart (Okabe and Ito)."""
@@ -190,4 +191,29 @@ def trace_figure(trace: Sequence[SolverProgress], title: str = "") -> Figure:
         axis.grid(True, which="both", linewidth=0.3, alpha=0.5)
         axis.spines[["top", "right"]].set_visible(False)
     figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def reliability_figure(curve: Curve, bins: Sequence[Bin], title: str) -> Figure:
+    """What was played against the score, and the curve through it with its 95 % band."""
+    figure, axis = new_figure()
+    shown = max([2.0, *(max(abs(b.low), abs(b.high)) for b in bins)])
+    pawns = np.linspace(-min(shown, 6.0), min(shown, 6.0), 121)
+    scores = [curve.score(x) for x in pawns.tolist()]
+    band = [1.96 * curve.error([s], [1.0]) for s in scores]
+    low, high = (np.clip(np.add(scores, sign * np.array(band)), 0.0, 1.0) for sign in (-1.0, 1.0))
+    axis.fill_between(pawns, low, high, color=BLUE, alpha=0.15, linewidth=0)
+    axis.plot(pawns, scores, color=BLUE, linewidth=2, label="fitted")
+    inside = [b for b in bins if b.positions]
+    middle = [
+        float(np.clip(curve.pawns(min(0.999, max(0.001, b.expected))), pawns[0], pawns[-1]))
+        for b in inside
+    ]
+    axis.errorbar(middle, [b.played for b in inside], yerr=[1.96 * b.error for b in inside], fmt="o",
+                  color=ORANGE, markersize=4, capsize=2, label="played (95 %)")  # fmt: skip
+    axis.set_xlabel("the engine's score for White, in pawns")
+    axis.set_ylabel("result for White")
+    axis.set_ylim(0.0, 1.0)
+    axis.legend(frameon=False, loc="upper left")
+    axis.set_title(title, loc="left", fontsize=11)
     return figure

@@ -179,17 +179,20 @@ def settle(
 def _unjudged(choice: Choice, known: Mapping[History, Value]) -> list[tuple[History, int]]:
     """What the choice rests on and nobody judged, likeliest first.
 
-    These are its exits and the empty book's, the root, and its own histories: with them every gain, and
-    so the order in which to learn, is judged.
+    These are the root, its exits and the empty book's; once all of them are judged, its own histories:
+    with them every gain, and so the order in which to learn, is judged.
     """
     tree, side = choice.grown.tree, choice.side
     ends = response.exits(tree, side, choice.book)
     start = response.exits(tree, side, choice.book[:0])
-    nodes = np.unique(np.concatenate((np.zeros(1, dtype=np.int32), choice.book, ends, start)))
     reach = response.reach(tree, side)
-    ranked = nodes[np.lexsort((nodes, -reach[nodes]))]
-    rows = ((_asked(tree, int(k)), int(k)) for k in ranked if _valued(tree, side, int(k)))
-    return [(history, k) for history, k in rows if history not in known]
+    for nodes in (np.concatenate((np.zeros(1, dtype=np.int32), ends, start)), choice.book):
+        different = np.unique(nodes)
+        ranked = different[np.lexsort((different, -reach[different]))]
+        rows = [(_asked(tree, int(k)), int(k)) for k in ranked if _valued(tree, side, int(k))]
+        if missing := [(history, k) for history, k in rows if history not in known]:
+            return missing
+    return []
 
 
 def _valued(tree: Tree, side: Side, k: int) -> bool:

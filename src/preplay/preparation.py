@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,10 @@ import numpy as np
 
 from preplay import response
 from preplay.book import Book, Entry
-from preplay.game import S, Side
+from preplay.game import FINAL, S, Side
 from preplay.growth import Grown, GrowthProgress, Limits, Pays, grow
 from preplay.judging import CONFIDENT, Choice, Judge, Judged, settle
+from preplay.logistic import Curve
 from preplay.matchup import Choosing, Matchup
 from preplay.matchup.settings import LEAST_COST
 from preplay.response import BestBook, Frontier
@@ -26,6 +28,8 @@ from preplay.value import Evaluator, FirstGuess
 PART = 0.5
 """What a stage takes of the time that is left, at most, where another stage follows."""
 C = TypeVar("C", bound=Choice)
+CALIBRATION = 0.4
+"""What calibration games take of the time, at most."""
 ROUNDS = 0.8
 """What choosing and judging in turns takes of the time, at most; a fresh value of the choice follows."""
 
@@ -52,14 +56,14 @@ class Prepared:
     side: Side
     grown: Grown
     response: BestBook
-    price: float = 0.0
-    """The price of a place for which the tree was grown; with a budget alone the book's own is 0."""
     played: TimeShare | None = None
     """What fresh games with the book said, where time is part of the game."""
     refused: Refused | None = None
     """The book that these games spoke against; the empty one is then the result."""
     judged: Judged | None = None
     """What second opinions said of the values, where there is a judge."""
+    curve: Curve | None = None
+    """What a score is worth to the two sides, where values are calibrated."""
 
     @property
     def tree(self) -> Tree:
@@ -73,8 +77,8 @@ class Prepared:
 
     @property
     def cost(self) -> float:
-        """What the tree was grown for."""
-        return self.price
+        """The price that the tree was grown for; with a budget alone the book's own is 0."""
+        return self.tree.prices[self.side - 1]
 
     @property
     def value(self) -> float:
@@ -93,6 +97,16 @@ class Explored:
     """The least cost that was looked at."""
     judged: Judged | None = None
     """What second opinions said of the largest book, where there is a judge."""
+    curve: Curve | None = None
+    """What a score is worth to the two sides, where values are calibrated."""
+
+    @property
+    def error(self) -> float:
+        """How far judge and calibration may be off at the largest book."""
+        scale = (
+            0.0 if self.curve is None else curve_error(self.curve, self.grown.tree, self.side, self.book)
+        )
+        return math.hypot(self.judged.error if self.judged else 0.0, scale)
 
     @property
     def book(self) -> Ints:
@@ -138,18 +152,46 @@ def prepare(
         return _solve(matchup, side, price, budget, run, checkpoint)
 
     def again(prepared: Prepared, grown: Grown) -> Prepared:
-        best = response.best_book(grown.tree, side, price, budget)
-        if budget is not None and prepared.price > price:  # the certificate of `_by_price`
-            bound = response.best_book(grown.tree, side, prepared.price).upper
-            best = replace(best, upper=max(best.value, bound + prepared.price * budget))
+        best = response.best_known(grown.tree, side, price, budget)
+        if budget is not None and prepared.cost > price:  # the certificate of `_by_price`
+            bound = response.best_known(grown.tree, side, prepared.cost).upper
+            best = replace(best, upper=max(best.value, bound + prepared.cost * budget))
         return replace(prepared, grown=grown, response=best)
 
+    curve, checkpoint = _calibrated(matchup, run, checkpoint)
     if matchup.judge is None:
-        return _replayed(matchup, found(matchup, checkpoint), run)
-    prepared, judged = _settled(matchup, matchup.judge, found, again, run, checkpoint)
+        prepared = _replayed(matchup, found(matchup, checkpoint), run)
+    else:
+        prepared, judged = _settled(matchup, matchup.judge, found, again, run, checkpoint)
+        best = prepared.response
+        best = replace(best, error=max(best.error, judged.error))
+        prepared = replace(prepared, response=best, judged=judged)
+    if curve is None:
+        return prepared
     best = prepared.response
-    best = replace(best, error=max(best.error, judged.error))
-    return replace(prepared, response=best, judged=judged)
+    scale = curve_error(curve, prepared.tree, side, best.nodes)
+    return replace(prepared, response=replace(best, error=math.hypot(best.error, scale)), curve=curve)
+
+
+def curve_error(curve: Curve, tree: Tree, side: Side, book: Ints) -> float:
+    """How far the error of a calibration can move what a book earns, with 95 % confidence."""
+    ends = response.exits(tree, side, book)
+    ends = ends[tree.player[ends] != FINAL]
+    reach = response.reach(tree, side)[ends]
+    return CONFIDENT * curve.error(tree.value[ends].tolist(), reach.tolist())
+
+
+def _calibrated(
+    matchup: Matchup[S], run: _Run, checkpoint: Path | None
+) -> tuple[Curve | None, Path | None]:
+    """The curve behind the values, and where growth may go on from.
+
+    Where there was no time for all games, more of them change the values: then growth starts anew.
+    """
+    if matchup.calibration is None:
+        return None, checkpoint
+    curve = matchup.calibration.curve(run.stopping(CALIBRATION), run.tell)
+    return curve, checkpoint if matchup.calibration.whole else None
 
 
 def explore(
@@ -176,10 +218,11 @@ def explore(
     def again(explored: Explored, grown: Grown) -> Explored:
         return replace(explored, grown=grown, frontier=response.frontier(grown.tree, side, least))
 
+    curve, checkpoint = _calibrated(matchup, run, checkpoint)
     if matchup.judge is None:
-        return found(matchup, checkpoint)
+        return replace(found(matchup, checkpoint), curve=curve)
     explored, judged = _settled(matchup, matchup.judge, found, again, run, checkpoint)
-    return replace(explored, judged=judged)
+    return replace(explored, judged=judged, curve=curve)
 
 
 def _settled(
@@ -276,7 +319,7 @@ def _solve(
         grown, best = _sharpened(matchup, choosing, grown, side, cost, budget, run)
     else:
         best = response.best_book(grown.tree, side, cost, budget)
-    return Prepared(side, grown, best, cost)
+    return Prepared(side, grown, best)
 
 
 def _sharpened(
@@ -383,7 +426,7 @@ def _by_price(
                 if known.value > best.value:
                     now, best = before, known
             grown = replace(now.grown, ending=ending)
-            return Prepared(side, grown, replace(best, upper=max(best.value, upper)), now.price)
+            return Prepared(side, grown, replace(best, upper=max(best.value, upper)))
         before = now
         price, step = price / 2.0, step + 1
 

@@ -9,6 +9,7 @@ import typer
 from preplay import __version__
 from preplay.cli import (
     bounds,
+    calibrate,
     check,
     draw,
     equilibrium,
@@ -52,6 +53,7 @@ def common(
 app.command("prepare")(prepare.prepare)
 app.command("frontier")(frontier.frontier)
 app.command("bounds")(bounds.bounds)
+app.command("calibrate")(calibrate.calibrate)
 app.command("equilibrium")(equilibrium.equilibrium)
 app.command("draw")(draw.draw)
 app.command("sweep")(sweep.sweep)

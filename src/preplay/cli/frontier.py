@@ -79,10 +79,11 @@ def print_frontier(matchup: Matchup[Any], front: FrontierResult, lines: int) -> 
     print(f"Memory against value for side {front.side} of {matchup.name}")
     print(f"Without preparation {front.unprepared:.6g}.", end=" ")
     if front.error > 1e-6:
-        print(f"Values come from games and are off by up to {front.error:.3g}.", end=" ")
+        print(f"Values may be off by up to {front.error:.3g}.", end=" ")
     if front.judged is not None:
         print("Of the largest book:")
         show.print_judged(front.judged)
+    show.print_scale(front.scores, front.calibration)
     print("Just below each cost the best book is:\n" if front.points else "Nothing is worth learning.")
     if front.points:
         rows = [(f"{p.cost:.4g}", f"{p.size}", f"{p.value:.6f}") for p in front.points]

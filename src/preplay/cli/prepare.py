@@ -109,6 +109,7 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     print(f"  looked at            {show.histories(best.histories)}, {best.questions:,} questions")
     if best.judged is not None:
         show.print_judged(best.judged)
+    show.print_scale(best.scores, best.calibration)
     if best.clock is not None:
         print("\n" + "\n".join(best.clock.lines()))
     if not book.entries:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from preplay.book import Entry
     from preplay.judging import Judged
+    from preplay.logistic import Curve
     from preplay.matchup import Matchup
     from preplay.runs.keeping import Result
 
@@ -71,6 +72,21 @@ def kept(result: Result) -> None:
     if result.run is not None:
         names = ", ".join([RESULT, *result.files()])
         print(f"\nKept in {result.run.directory}: {names}")
+
+
+def print_scale(scores: str, curve: Curve | None) -> None:
+    """What kind of numbers values are."""
+    if curve is not None:
+        level = f"a level position {curve.score(0.0):.3f} for White, a pawn {curve.score(1.0):.3f}"
+        print(f"  results, not scores  by {curve.games:,} games of the two: {level}")
+        print(
+            f"{'':23}intercept {curve.intercept:.3f} ± {curve.intercept_error:.3f}, "
+            f"slope {curve.slope:.3f} ± {curve.slope_error:.3f}"
+        )
+    elif scores == "model":
+        print(
+            '  model scores         not results of games; value.model = "calibrated" plays games for them'
+        )
 
 
 def finite(number: float) -> float | None:

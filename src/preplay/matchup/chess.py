@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
+import hashlib
+import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
-from preplay.chess.engines.analysis import EngineSpec, Limit
+from preplay.chess.calibration import LIVELY, Calibrator, Table
+from preplay.chess.engines.analysis import Identity
 from preplay.chess.engines.analyst import Analyst
-from preplay.chess.engines.discovery import find_command
 from preplay.chess.engines.pool import EnginePool
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.habits import Habits, read_habits
@@ -22,30 +23,20 @@ from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, S
 from preplay.chess.rules import ChessGame, line_san
 from preplay.errors import InputError
 from preplay.game import Side, walk
-from preplay.judging import Judge
-from preplay.matchup.model import Choosing, Engines, Matchup, Notation, Sampling
-from preplay.matchup.settings import LEAST_COST, LIMITS, Offering, Settings, validate, without_idle_menus
-from preplay.policy import Policy
+from preplay.matchup.chess_values import (
+    RESULTS,
+    ChessValue,
+    Judging,
+    judge_of,
+    judges_of,
+    played_out,
+    scale_of,
+    valuer_of,
+)
+from preplay.matchup.model import Engines, Matchup, Notation, Sampling
+from preplay.matchup.searching import BASE_NODES, PREP_NODES, Searching, limited, search_of
+from preplay.matchup.settings import LIMITS, Offering, Settings, validate, without_idle_menus
 from preplay.value import Evaluator
-
-Positive = Field(default=None, gt=0)
-
-
-class Searching(Settings):
-    """An engine with its options, a limit (exactly one) and K, the number of moves it scores."""
-
-    engine: str | None = None
-    options: dict[str, str | int | bool] = Field(default_factory=dict)
-    nodes: int | None = Positive
-    depth: int | None = Positive
-    milliseconds: int | None = Positive
-    multipv: int = Field(default=2, ge=1, le=218)
-
-    @model_validator(mode="after")
-    def _one_limit(self) -> Searching:
-        if sum(x is not None for x in (self.nodes, self.depth, self.milliseconds)) > 1:
-            raise ValueError("expected exactly one of nodes, depth, milliseconds")
-        return self
 
 
 class Player(Searching):
@@ -93,28 +84,8 @@ class AtBoard(Player):
     """A side at the board: an engine, or somebody whose games are known."""
 
     games: Games | None = None
-
-
-class ChessValue(Searching):
-    """What a position is worth. Settings left out are those of the preparation, so one search serves."""
-
-    model: Literal["threshold", "linear", "wdl", "logistic", "rollouts"] = "linear"
-    multipv: int | None = Field(default=None, ge=1, le=218)  # type: ignore[assignment]
-    samples: int | None = Field(default=None, ge=1)
-    epsilon: float = Field(default=0.1, gt=0.0, lt=1.0)
-    delta: float = Field(default=0.05, gt=0.0, lt=1.0)
-    seed: int = 0
-
-
-class Judging(Searching):
-    """Second opinions about positions that a choice rests on.
-
-    What it leaves out is as in the value's search, with ten times its limit and one line.
-    """
-
-    multipv: int = Field(default=1, ge=1, le=218)
-    fresh: Searching | None = None
-    """Who values the final choice afresh; what it leaves out is as the judge's, with twice the limit."""
+    rating: float | None = None
+    """For the logistic value model: what the rating difference is worth beside the score."""
 
 
 class Start(Settings):
@@ -176,7 +147,6 @@ class Chess(Rules):
         return self
 
 
-BASE_NODES, PREP_NODES = 5_000, 20_000
 NEGLIGIBLE = 1e-9
 """Branches rarer than this are not searched; what they could change is in the certified bound."""
 
@@ -201,9 +171,9 @@ def open_chess(
     habits = habits_of(settings.white.games, 1, keep), habits_of(settings.black.games, 2, keep)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
     studies = studied(preps[0]), studied(preps[1])
-    valuer = _valuer(settings.value, settings.prep)
+    valuer = valuer_of(settings.value, settings.prep, settings.prep.scored)
     valuing = search_of(valuer, PREP_NODES)
-    judges = _judges(settings.judge, valuer, valuing)
+    judges = judges_of(settings.judge, valuer, valuing)
     with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
         analyst = Analyst(pool, kept)
         base = (
@@ -218,7 +188,14 @@ def open_chess(
         widest = max(s.multipv for s in (white, black, *studies)) + max(
             h.widest if h else 0 for h in habits
         )
-        value, sampling = _value(settings, game, base, analyst, valuing, widest)
+        calibration = _calibration(settings, game, base, prep, analyst, valuing, kept, engines.values())
+        scale = scale_of(settings.value, (settings.white.rating, settings.black.rating), calibration)
+        value: Evaluator[Any]
+        sampling: Sampling[Any] | None
+        if scale is None:
+            value, sampling = played_out(settings.value, game, base, widest, settings.cost)
+        else:
+            value, sampling = EngineValue(analyst, valuing, scale), None
         yield Matchup(
             name="chess",
             game=game,
@@ -227,7 +204,9 @@ def open_chess(
             value=value,
             menus=(menus_of(analyst, preps[0]), menus_of(analyst, preps[1])),
             deviations=(preps[0].deviations, preps[1].deviations),
-            judge=_judge(settings, analyst, judges),
+            judge=judge_of(analyst, judges, scale),
+            calibration=calibration,
+            scores="results" if settings.value.model in RESULTS else "model",
             sampling=sampling,
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
@@ -280,12 +259,6 @@ def recorded(settings: Settings, habits: tuple[Habits | None, Habits | None]) ->
     return config
 
 
-def search_of(player: Searching, nodes: int) -> Search:
-    """What a player searches; `nodes` where it has no limit of its own."""
-    limit = Limit(player.nodes, player.depth, player.milliseconds) if _limited(player) else Limit(nodes)
-    return Search(EngineSpec.of(find_command(player.engine), player.options), limit, player.multipv)
-
-
 def studied(prep: Preparation) -> Search:
     """The search of a preparation; it scores as many moves as the menu may hold."""
     return replace(search_of(prep, PREP_NODES), multipv=prep.scored)
@@ -304,92 +277,41 @@ def study(prep: P, own: P | None) -> P:
     if own is None:
         return prep
     given = {name: getattr(own, name) for name in own.model_fields_set}
-    if _limited(own):
+    if limited(own):
         given |= {name: getattr(own, name) for name in LIMITS}
     return prep.model_copy(update=given)
 
 
-def _valuer(value: ChessValue, prep: Preparation) -> Searching:
-    """Who gives values: what its table leaves out is as in the preparation."""
-    own = {k: getattr(value, k) for k in ("engine", "options", "multipv") if getattr(value, k)}
-    source = value if _limited(value) else prep
-    own |= {k: getattr(source, k) for k in LIMITS}
-    return prep.model_copy(update={"multipv": prep.scored} | own)
+PAIRING = ("start", "chess960", "history", "white", "black", "prep", "white_prep", "black_prep")
+"""The settings that say how calibration games are played."""
 
 
-HASH = 16
-"""Megabytes of hash for a judge: its searches are too long for the small hash of the others."""
-TIMES, AFRESH = 10, 2
-"""How much further a judge looks than the value's search, and a fresh search than the judge."""
-
-
-def _judges(judge: Judging | None, valuer: Searching, valuing: Search) -> list[Search]:
-    """The searches of the judge and of the fresh value, or none."""
-    if judge is None:
-        return []
-    first = _further(judge, valuer, valuing.limit, TIMES)
-    fresh = judge.fresh or Searching(multipv=judge.multipv)
-    options = judge.options if judge.engine else valuer.options | judge.options
-    merged = judge.model_copy(update={"engine": judge.engine or valuer.engine, "options": options})
-    return [first, _further(fresh, merged, first.limit, AFRESH)]
-
-
-def _further(own: Searching, before: Searching, limit: Limit, times: int) -> Search:
-    """A search that looks further than another: what its table leaves out is as there."""
-    options = own.options if own.engine else before.options | own.options
-    given = Searching(
-        engine=own.engine or before.engine,
-        options=options if "hash" in map(str.casefold, options) else options | {"Hash": HASH},
-        multipv=own.multipv,
-        **{k: getattr(own, k) for k in LIMITS},
-    )
-    if _limited(own):
-        return search_of(given, PREP_NODES)
-    further = (
-        limit.amount + round(math.log(times, 1.7)) if limit.kind == "depth" else times * limit.amount
-    )
-    return search_of(given.model_copy(update={limit.kind: further}), PREP_NODES)
-
-
-def _judge(settings: Chess, analyst: Analyst, judges: Sequence[Search]) -> Judge[Any] | None:
-    """Second opinions by the same value model."""
-    model = settings.value.model
-    if not judges or model == "rollouts":
-        return None
-    first, fresh = judges
-    return Judge(EngineValue(analyst, first, model), EngineValue(analyst, fresh, model))
-
-
-def _limited(player: Searching) -> bool:
-    return any(getattr(player, limit) is not None for limit in LIMITS)
-
-
-def _value(
+def _calibration(
     settings: Chess,
     game: ChessGame,
-    base: tuple[Policy[Any], Policy[Any]],
+    base: tuple[EnginePolicy, EnginePolicy],
+    prep: tuple[EnginePolicy, EnginePolicy],
     analyst: Analyst,
     valuing: Search,
-    widest: int,
-) -> tuple[Evaluator[Any], Sampling[Any] | None]:
-    value = settings.value
-    if value.model != "rollouts":
-        return EngineValue(analyst, valuing, value.model), None
-    from preplay.sampling.adaptive import AdaptiveRollouts
-    from preplay.sampling.rollouts import Playouts, Rollouts, enough_samples, theorem3_histories
+    store: AnalysisStore,
+    engines: Iterable[Identity],
+) -> Calibrator | None:
+    """Games of this pairing that say what a score is worth to it, where the value model asks for them."""
+    if settings.value.model != "calibrated":
+        return None
+    whole = replace(game, length=ENDLESS)
+    lively = tuple(replace(policy, randomness=max(policy.randomness, LIVELY)) for policy in base)
+    table = Table(whole, base, (lively[0], lively[1]), prep, analyst, valuing, settings.value.seed)
+    habits = base[0].habits, base[1].habits
+    config = {key: value for key, value in recorded(settings, habits).items() if key in PAIRING}
+    scoring = [valuing.engine.options, str(valuing.limit), valuing.multipv, settings.value.seed]
+    what = json.dumps(["calibration/1", config, scoring, sorted(map(str, set(engines)))], sort_keys=True)
+    topic = f"calibration {hashlib.sha256(what.encode()).hexdigest()}"
+    return Calibrator(table, store, topic, settings.value.games)
 
-    sampler = Playouts(game, base, seed=value.seed)
 
-    def fixed(price: float) -> Evaluator[Any]:
-        size = price, game.longest, widest
-        if value.samples is None:
-            return Rollouts(game, sampler, *enough_samples(value.epsilon, value.delta, *size))
-        return Rollouts(game, sampler, value.samples, value.delta / theorem3_histories(*size))
-
-    if value.samples is not None:
-        return fixed(settings.cost or LEAST_COST), Sampling(fixed)
-    adaptive = AdaptiveRollouts(game, sampler, value.delta)
-    return adaptive, Sampling(fixed, Choosing(adaptive, value.epsilon))
+ENDLESS = 100_000
+"""Half-moves that no game has: the rules end it before."""
 
 
 def _telling(analyst: Analyst) -> str:

@@ -21,7 +21,6 @@ from preplay.game import Side, walk
 from preplay.games.clocked import AtTheBoard, FromMemory, ShareOfTheRest, geometric_levels
 from preplay.matchup.chess import (
     NEGLIGIBLE,
-    PREP_NODES,
     WINDOW,
     Games,
     Player,
@@ -30,10 +29,10 @@ from preplay.matchup.chess import (
     habits_of,
     kept_games,
     recorded,
-    search_of,
     study,
 )
 from preplay.matchup.model import Choosing, Clock, Engines, Matchup, Notation
+from preplay.matchup.searching import PREP_NODES, search_of
 from preplay.matchup.settings import Settings, validate
 from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.streams import Streams

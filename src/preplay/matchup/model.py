@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
 from preplay.errors import InputError
 from preplay.game import Game, S, Side
@@ -15,6 +15,7 @@ from preplay.value import Evaluator
 if TYPE_CHECKING:
     from preplay.book import Entry
     from preplay.judging import Judge
+    from preplay.logistic import Curve
     from preplay.sampling.adaptive import AdaptiveRollouts
     from preplay.sampling.timeshare import Memory, TimeShare
     from preplay.stopping import Stop
@@ -49,6 +50,19 @@ class Clock(Generic[S]):
     choosing: Choosing[S]
     replay: Callable[[Side, Memory, Stop, Callable[[int], None] | None], TimeShare]
     """Plays a chosen book afresh: what it earns, and how."""
+
+
+class Calibration(Protocol):
+    """A curve from scores to results, through games of the two sides. Once asked for, it stands."""
+
+    def curve(self, stop: Stop = ..., tell: Callable[[str], None] | None = None) -> Curve:
+        """The curve; games that are missing are played first, as far as there is time."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether all games that were wanted are behind the curve."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -88,6 +102,10 @@ class Matchup(Generic[S]):
     """v(h) of base against base."""
     judge: Judge[S] | None = None
     """Second opinions about `value`, asked where a choice rests on it."""
+    calibration: Calibration | None = None
+    """Games that say what a score is worth to the two sides, where `value` rests on them."""
+    scores: Literal["results", "model"] = "results"
+    """What values are: expected results, or scores of a model that no games bear out."""
     menus: tuple[Menus[S] | None, Menus[S] | None] = (None, None)
     """What each side's book may play instead of prep's first choice; None: prep, always."""
     deviations: tuple[int | None, int | None] = (None, None)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from preplay import tree as trees
 from preplay.game import S
 from preplay.growth.goals import Ending, Limits
 from preplay.judging import Judged
+from preplay.logistic import Curve
 from preplay.matchup import Matchup
 from preplay.preparation import explore
 from preplay.runs.directory import CHECKPOINT, RESULT, TREE, Run, start
@@ -51,7 +52,7 @@ class FrontierResult:
     unprepared: float
     """The value with nothing memorized."""
     error: float
-    """How far values may be off where they are sampled."""
+    """How far values may be off: sampled ones, by what a fresh search says, by the calibration."""
     ending: Ending
     """What ended the work: `complete`, or the limit that cut it short."""
     points: tuple[FrontierPoint, ...]
@@ -62,6 +63,10 @@ class FrontierResult:
     """True where values are first guesses and no games were played."""
     judged: Judged | None = optional()
     """What second opinions said of the largest book, where there is a judge."""
+    scores: Literal["results", "model"] = "results"
+    """What values are: expected results, or scores of a model that no games bear out."""
+    calibration: Curve | None = optional()
+    """What a score is worth to the two sides, where values are calibrated."""
     tree: Tree = beside()
     """The tree that the books live on."""
     name: str = beside("")
@@ -131,12 +136,14 @@ def frontier(
         side=matchup.label(who),
         least_cost=explored.cost,
         unprepared=front.unprepared,
-        error=float(radius[radius < 0.5].max(initial=0.0)),
+        error=max(float(radius[radius < 0.5].max(initial=0.0)), explored.error),
         ending=explored.grown.ending,
         points=tuple(FrontierPoint(*row) for row in rows),
         order=tuple(Step(tree.history(k), gain) for k, gain in learned),
         guess=True if matchup.guessing else None,
         judged=explored.judged,
+        scores=matchup.scores,
+        calibration=explored.curve,
         tree=tree,
         name=matchup.name,
         run=run,

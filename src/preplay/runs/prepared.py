@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from preplay import book as books
 from preplay import tree as trees
@@ -14,6 +14,7 @@ from preplay.book import Book
 from preplay.game import S, Side
 from preplay.growth.goals import Ending, Limits
 from preplay.judging import Judged
+from preplay.logistic import Curve
 from preplay.matchup import Matchup
 from preplay.preparation import Prepared, Refused, book_of
 from preplay.preparation import prepare as solve
@@ -58,7 +59,7 @@ class PrepareResult:
     upper: float
     """Certified bound: no book nets more."""
     error: float
-    """How far `value` may be off where values are sampled; 0 where they are not."""
+    """How far `value` may be off: by sampled values, by what a fresh search says, by the calibration."""
     size: int
     """The number of memorized histories."""
     ending: Ending
@@ -75,6 +76,10 @@ class PrepareResult:
     """The book that these games spoke against; the empty one is then the result."""
     judged: Judged | None = optional()
     """What second opinions said of the values, where there is a judge."""
+    scores: Literal["results", "model"] = "results"
+    """What values are: expected results, or scores of a model that no games bear out."""
+    calibration: Curve | None = optional()
+    """What a score is worth to the two sides, where values are calibrated."""
     tree: Tree = beside()
     """The tree that the book was chosen on."""
     name: str = beside("")
@@ -180,6 +185,8 @@ def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -
         clock=prepared.played,
         refused=prepared.refused,
         judged=prepared.judged,
+        scores=matchup.scores,
+        calibration=prepared.curve,
         tree=prepared.tree,
         name=matchup.name,
         run=run,

@@ -54,6 +54,15 @@ _TRUE: Final = (
 )
 """Whether an analysis has a whole FEN for its position. Versions that told engines a clock of 0 while it
 was below 20 kept five fields of it: such rows are never found any more, but shown and pruned."""
+_NOTES: Final = """
+CREATE TABLE IF NOT EXISTS note (
+    topic TEXT NOT NULL,
+    name TEXT NOT NULL,
+    made INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (topic, name)
+) WITHOUT ROWID;
+"""
 _COLUMNS: Final = "engine, digest, options, kind, amount, multipv, chess960"
 
 
@@ -152,6 +161,7 @@ class AnalysisStore:
         for table in (f"id, {_COLUMNS} FROM setting", "setting, position, made, data FROM analysis"):
             self._connection.execute(f"SELECT {table} LIMIT 1").fetchone()
         self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute(_NOTES)  # stores of earlier versions have none
         self._connection.execute("PRAGMA synchronous = NORMAL")
 
     def __enter__(self) -> Self:
@@ -200,6 +210,18 @@ class AnalysisStore:
                 "INSERT OR IGNORE INTO analysis VALUES (?, ?, ?, ?)",
                 (number, position.text, int(time.time()), encode(analysis)),
             )
+
+    def note(self, topic: str, name: str, data: str) -> None:
+        """Keep something that follows from analyses, such as a game; it is safe when this returns."""
+        with self._lock, self._clear():
+            row = (topic, name, int(time.time()), data)
+            self._connection.execute("INSERT OR REPLACE INTO note VALUES (?, ?, ?, ?)", row)
+
+    def notes(self, topic: str) -> dict[str, str]:
+        """What is kept on a topic, by name."""
+        with self._lock, self._clear():
+            rows = self._connection.execute("SELECT name, data FROM note WHERE topic = ?", (topic,))
+            return dict(rows.fetchall())
 
     def summary(self) -> list[Holding]:
         """What there is, by setting."""

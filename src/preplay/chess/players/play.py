@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit, SearchRequest, search_position
 from preplay.chess.engines.analyst import Analyst
@@ -20,6 +20,31 @@ from preplay.policy import Menu, Option, menu_of, softmax
 from preplay.value import Value
 
 Model = Literal["threshold", "linear", "wdl", "logistic"]
+LICHESS = 0.00368208
+"""The slope for a centipawn of the curve that Lichess fits to its games."""
+
+
+class Scale(Protocol):
+    """What a score is worth to the players at hand."""
+
+    def worth(self, centipawns: float) -> float:
+        """White's expected result where White's score is this."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rated:
+    """The logistic curve between people whose ratings differ."""
+
+    difference: float
+    """White's rating less Black's."""
+
+    def worth(self, centipawns: float) -> float:
+        """White's expected result: by the score between equals, by the ratings where it is level."""
+        logit = self.difference * math.log(10) / 400.0 + LICHESS * max(
+            -10_000.0, min(10_000.0, centipawns)
+        )
+        return 1.0 / (1.0 + math.exp(-logit))
 
 
 @dataclass(frozen=True)
@@ -114,7 +139,7 @@ class EngineValue:
 
     analyst: Analyst
     search: Search
-    model: Model
+    model: Model | Scale
 
     def prefetch(self, states: Sequence[ChessState]) -> None:
         """Let the searches begin."""
@@ -129,8 +154,13 @@ class EngineValue:
         analyses = self.analyst.analyse([self.search.request(state) for state in states])
         answer = []
         for state, analysis in zip(states, analyses, strict=True):
-            mine = utility_of(analysis, self.model)
-            answer.append(Value(mine if state.board.turn else 1.0 - mine))
+            white = state.board.turn
+            if isinstance(self.model, str):
+                mine = utility_of(analysis, self.model)
+                answer.append(Value(mine if white else 1.0 - mine))
+            else:
+                score = analysis.lines[0].score
+                answer.append(Value(self.model.worth(score if white else -score)))
         return answer
 
 
@@ -147,7 +177,7 @@ def utility_of(analysis: Analysis, model: Model) -> float:
     if model == "linear":
         return min(1.0, max(0.0, (score / 400.0 + 1.0) / 2.0))
     if model == "logistic":
-        return 1.0 / (1.0 + math.exp(-0.00368208 * max(-10_000.0, min(10_000.0, score))))
+        return Rated(0.0).worth(score)
     if model == "wdl":
         if line.wdl is None:
             raise EngineError("the value model 'wdl' needs an engine with UCI_ShowWDL")

@@ -1,0 +1,221 @@
+"""What a score is worth to the players at hand: games of base against base, and a curve through them.
+
+The paper's v(h) is what base against base earns from h, a result and not a score. From games of the
+pairing itself `score = σ(intercept + slope · pawns)` is fitted: the intercept holds that one side plays
+worse at the board, the slope how much a pawn is worth to these players (fact 13 of docs/model.md).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from preplay.chess.engines.analyst import Analyst
+from preplay.chess.engines.store import AnalysisStore
+from preplay.chess.players.play import Search, scores
+from preplay.chess.rules import ChessGame, ChessState
+from preplay.game import FINAL, Side
+from preplay.logistic import Curve, fitted
+from preplay.policy import Policy, ahead_of, spread_rest
+from preplay.randomness import generator
+from preplay.stopping import NEVER, Stop
+
+CLIP = 10.0
+"""Pawns beyond which a position is won: scores of mates must not bend the curve."""
+HORIZON = 40
+"""Half-moves of base against base in which positions are taken: books end early in a game."""
+TAKEN = 2
+"""Positions taken of each game, beside the one where base meets base first."""
+LINE = 10
+"""The most moves of preparation before base meets base."""
+LIVELY = 30.0
+"""Randomness of whoever meets a preparation in calibration games, at least: books reach many lines."""
+AT_ONCE = 16
+"""Games under way together."""
+
+
+@dataclass(frozen=True)
+class CalibrationGame:
+    """One game to the end, and what the value's search said on the way."""
+
+    number: int
+    moves: str
+    """In UCI notation, separated by spaces."""
+    points: tuple[tuple[int, int], ...]
+    """Half-moves played, and White's centipawns there: positions of base against base."""
+    result: float
+    """White's: 1, 1/2 or 0."""
+
+    @property
+    def pawns(self) -> list[float]:
+        """White's scores in pawns, within what the curve tells apart."""
+        return [clipped(centipawns) for _, centipawns in self.points]
+
+
+def clipped(centipawns: float) -> float:
+    """Centipawns as pawns within ±`CLIP`."""
+    return min(CLIP, max(-CLIP, centipawns / 100.0))
+
+
+@dataclass(frozen=True)
+class Table:
+    """All that calibration games need: the rules without a length, the players, and who scores."""
+
+    game: ChessGame
+    base: tuple[Policy[ChessState], Policy[ChessState]]
+    lively: tuple[Policy[ChessState], Policy[ChessState]]
+    """Base that plays more lines, against a preparation."""
+    prep: tuple[Policy[ChessState], Policy[ChessState]]
+    analyst: Analyst
+    scoring: Search
+    seed: int = 0
+
+
+_Question = tuple[Policy[ChessState] | None, ChessState]
+"""Whom to ask for a move, or None for a score, and where."""
+_Game = Generator[_Question, Any, CalibrationGame]
+
+
+def _game(table: Table, number: int) -> _Game:
+    """A game; half of them from the start, the others from where one side's preparation led.
+
+    Of four games two are base against base throughout; in one each, White and Black play a few moves of
+    their preparation first, as they would with a book.
+    """
+    game = table.game
+    rng = generator(table.seed, ("calibration", str(number)))
+    opener: Side | None = (None, None, 1, 2)[number % 4]
+    line = int(rng.integers(1, LINE + 1)) if opener else 0
+    wanted = {0, *rng.integers(1, HORIZON, size=TAKEN).tolist()}
+    points: list[tuple[int, int]] = []
+    state, begun = game.root(), -1
+    while (player := game.player(state)) != FINAL:
+        played = len(state.moves)
+        if begun < 0 and not line and opener in (None, player):
+            begun = played
+        if begun >= 0 and played - begun in wanted:
+            points.append((played, (yield None, state)))
+        mover: Policy[ChessState]
+        if begun >= 0:
+            mover = table.base[player - 1]
+        elif player == opener:
+            mover, line = table.prep[player - 1], line - 1
+        else:
+            mover = table.lively[player - 1]
+        distribution = yield mover, state
+        moves = spread_rest(distribution, game.actions(state))
+        names, shares = list(moves), np.cumsum(list(moves.values()))
+        place = int(np.searchsorted(shares, rng.random() * shares[-1], side="right"))
+        state = game.next(state, names[min(place, len(names) - 1)])
+    return CalibrationGame(number, " ".join(state.moves), tuple(points), game.utility(state))
+
+
+def play(table: Table, numbers: Iterable[int], stop: Stop = NEVER) -> Iterator[CalibrationGame]:
+    """The games with these numbers, in the order in which they end; a stop leaves out the rest."""
+    waiting = iter(numbers)
+    running: deque[tuple[_Game, _Question]] = deque()
+
+    def ask(game: _Game, question: _Question) -> None:
+        mover, state = question
+        if mover is None:
+            table.analyst.prefetch([table.scoring.request(state)])
+        elif (ahead := ahead_of(mover)) is not None:
+            ahead.prefetch([state])
+        running.append((game, question))
+
+    def answer(question: _Question) -> Any:
+        mover, state = question
+        with stop.interruptible():
+            if mover is not None:
+                return mover.distributions([state])[0]
+            (score,) = scores(table.analyst, table.scoring, [state])
+        return score if state.board.turn else -score
+
+    def begin() -> None:
+        for number in waiting:
+            game = _game(table, number)
+            ask(game, next(game))
+            return
+
+    for _ in range(AT_ONCE):
+        begin()
+    try:
+        while running and not stop.asked:
+            game, question = running.popleft()
+            try:
+                ask(game, game.send(answer(question)))
+            except StopIteration as done:
+                yield done.value
+                begin()
+    except KeyboardInterrupt:
+        if not stop.asked:
+            raise
+
+
+@dataclass
+class Calibrator:
+    """Plays the games that are missing and fits the curve, once: then the scale stands."""
+
+    table: Table
+    store: AnalysisStore
+    topic: str
+    """All that determines the games."""
+    wanted: int
+    """How many games to play."""
+    _curve: Curve | None = None
+    _games: list[CalibrationGame] = field(default_factory=list)
+
+    def curve(self, stop: Stop = NEVER, tell: Callable[[str], None] | None = None) -> Curve:
+        """The curve through the games; games of earlier times are in the store, as are their searches."""
+        if self._curve is None:
+            self._games = self.played(self.wanted, stop, tell)
+            self._curve = fitted(different(self._games))
+        return self._curve
+
+    @property
+    def games(self) -> Sequence[CalibrationGame]:
+        """The games behind the curve."""
+        self.curve()
+        return self._games
+
+    @property
+    def whole(self) -> bool:
+        """Whether no game is missing."""
+        return len(self.games) >= self.wanted
+
+    def worth(self, centipawns: float) -> float:
+        """What a position is worth to White whose score is this."""
+        return self.curve().score(clipped(centipawns))
+
+    def played(
+        self, wanted: int, stop: Stop = NEVER, tell: Callable[[str], None] | None = None
+    ) -> list[CalibrationGame]:
+        """The first `wanted` games; after a stop those before the first that is missing, so that a stop
+        favours no short games."""
+        done = {game.number: game for game in map(_read, self.store.notes(self.topic).values())}
+        missing = [number for number in range(wanted) if number not in done]
+        for game in play(self.table, missing, stop):
+            done[game.number] = game
+            self.store.note(self.topic, str(game.number), json.dumps(asdict(game)))
+            if tell is not None:
+                tell(f"calibration: {sum(n in done for n in range(wanted)):,} of {wanted:,} games")
+        counted: list[CalibrationGame] = []
+        while len(counted) < wanted and len(counted) in done:
+            counted.append(done[len(counted)])
+        return counted
+
+
+def different(games: Sequence[CalibrationGame]) -> list[tuple[list[float], float]]:
+    """Scores on the way and the result of each game; games with the same moves count once."""
+    return [(game.pawns, game.result) for game in {game.moves: game for game in games}.values()]
+
+
+def _read(text: str) -> CalibrationGame:
+    data = json.loads(text)
+    points = tuple((int(ply), int(score)) for ply, score in data["points"])
+    return CalibrationGame(int(data["number"]), str(data["moves"]), points, float(data["result"]))

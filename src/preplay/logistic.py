@@ -1,0 +1,143 @@
+"""A logistic curve from scores to results, fitted to games, with the errors of its parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from preplay.tree import Floats
+
+PRIOR_MEAN = np.array([0.0, 0.5])
+PRIOR_DEVIATION = np.array([1.0, 0.5])
+"""What is believed of intercept and slope before any game: worth about four games, so that a few games,
+or games that all end alike, give a curve too."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """score = σ(intercept + slope · pawns), from the point of view of player 1."""
+
+    intercept: float
+    slope: float
+    """For a pawn."""
+    intercept_error: float
+    """One standard error, as `slope_error`."""
+    slope_error: float
+    correlation: float
+    """Of the two errors."""
+    games: int
+    positions: int
+
+    def score(self, pawns: float) -> float:
+        """The expected result at a score."""
+        return 1.0 / (1.0 + math.exp(-self.intercept - self.slope * pawns))
+
+    def pawns(self, score: float) -> float:
+        """The inverse of `score`, strictly between 0 and 1."""
+        return (math.log(score / (1.0 - score)) - self.intercept) / self.slope
+
+    def error(self, scores: Sequence[float], weights: Sequence[float]) -> float:
+        """One standard error of the weighted sum of expected results that the curve gave.
+
+        All of them move together with the two parameters, so their errors do not average out.
+        """
+        toward = np.zeros(2)
+        for score, weight in zip(scores, weights, strict=True):
+            steep = weight * score * (1.0 - score)
+            if steep:
+                toward += steep * np.array([1.0, self.pawns(score)])
+        a, b = toward * (self.intercept_error, self.slope_error)
+        return math.sqrt(max(0.0, float(a * a + b * b + 2.0 * self.correlation * a * b)))
+
+
+def fitted(games: Sequence[tuple[Sequence[float], float]]) -> Curve:
+    """The likeliest curve given games as (scores on the way in pawns, result).
+
+    A draw counts as half a win and half a loss. Positions of one game share its result, so the errors
+    are those of independent games (the sandwich estimate, by game), not of positions.
+    """
+    pawns = np.array([x for scores, _ in games for x in scores], dtype=np.float64)
+    results = np.array([result for scores, result in games for _ in scores], dtype=np.float64)
+    owner = np.array([k for k, (scores, _) in enumerate(games) for _ in scores], dtype=np.int64)
+    rows = np.column_stack((np.ones(len(pawns)), pawns))
+    precision = np.diag(1.0 / np.square(PRIOR_DEVIATION))
+    place = _most_likely(rows, results, precision)
+    expected = _sigmoid(rows @ place)
+    bread = np.linalg.inv(rows.T @ (rows * (expected * (1.0 - expected))[:, None]) + precision)
+    pull = np.zeros((len(games), 2))
+    np.add.at(pull, owner, rows * (results - expected)[:, None])
+    n = len(games)
+    spread = bread @ (pull.T @ pull * (n / max(1, n - 2)) + precision) @ bread
+    errors = np.sqrt(np.diag(spread))
+    return Curve(
+        intercept=float(place[0]),
+        slope=float(place[1]),
+        intercept_error=float(errors[0]),
+        slope_error=float(errors[1]),
+        correlation=float(spread[0, 1] / (errors[0] * errors[1])),
+        games=n,
+        positions=len(pawns),
+    )
+
+
+def _most_likely(rows: Floats, results: Floats, precision: Floats) -> Floats:
+    """Newton's method with halved steps where a whole one overshoots; the target is concave."""
+
+    def target(at: Floats) -> float:
+        t = rows @ at
+        away = at - PRIOR_MEAN
+        return float((results * t - np.logaddexp(0.0, t)).sum() - 0.5 * away @ precision @ away)
+
+    place = PRIOR_MEAN.copy()
+    for _ in range(100):
+        expected = _sigmoid(rows @ place)
+        uphill = rows.T @ (results - expected) - precision @ (place - PRIOR_MEAN)
+        curved = rows.T @ (rows * (expected * (1.0 - expected))[:, None]) + precision
+        step = np.linalg.solve(curved, uphill)
+        before, size = target(place), 1.0
+        while target(place + size * step) < before and size > 1e-9:
+            size /= 2.0
+        place = place + size * step
+        if float(np.abs(size * step).max()) < 1e-12:
+            break
+    return place
+
+
+def _sigmoid(t: Floats) -> Floats:
+    return 0.5 * (1.0 + np.tanh(0.5 * t))
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Positions whose expected results are near each other, and what was played from them."""
+
+    low: float
+    """In pawns, as `high`."""
+    high: float
+    positions: int
+    expected: float
+    played: float
+    error: float
+    """One standard error of `played`."""
+
+
+def reliability(curve: Curve, games: Sequence[tuple[Sequence[float], float]], bins: int = 8) -> list[Bin]:
+    """Expected against played, in parts of equally many positions by their score."""
+    points = sorted((x, result, k) for k, (scores, result) in enumerate(games) for x in scores)
+    parts = np.array_split(np.arange(len(points)), min(bins, max(1, len(points) // 5)))
+    found = []
+    for part in parts:
+        if not len(part):
+            continue
+        rows = [points[i] for i in part]
+        played = float(np.mean([result for _, result, _ in rows]))
+        by_game: dict[int, float] = {}
+        for _, result, k in rows:
+            by_game[k] = by_game.get(k, 0.0) + result - played
+        error = math.sqrt(sum(x * x for x in by_game.values())) / len(rows)
+        expected = float(np.mean([curve.score(x) for x, _, _ in rows]))
+        found.append(Bin(rows[0][0], rows[-1][0], len(rows), expected, played, error))
+    return found

@@ -19,7 +19,7 @@ from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of, read_games
 from preplay.errors import InputError
 from preplay.files import write_text
 from preplay.matchup import Matchup
-from preplay.matchup.chess import BASE_NODES
+from preplay.matchup.searching import BASE_NODES
 from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.equilibria import EquilibriumResult

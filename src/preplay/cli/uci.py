@@ -124,7 +124,7 @@ def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator
     from preplay.chess.uci.modelled import Modelled
     from preplay.errors import InputError
     from preplay.game import other
-    from preplay.matchup.chess import BASE_NODES
+    from preplay.matchup.searching import BASE_NODES
     from preplay.matchup.source import from_config
     from preplay.runs import open_run
 

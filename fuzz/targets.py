@@ -1,0 +1,301 @@
+"""What is fuzzed: every reader of input that comes from outside, with valid examples to change.
+
+A reader that only reads is given the result's checks too: a checkpoint must lead to a growth whose certified
+bound is one, a tree to a book.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import chess
+import chess.pgn
+
+from fuzz.mutate import arrays_of, bytes_of, json_of
+from preplay import book as books
+from preplay import tree as trees
+from preplay.book import Book, Entry
+from preplay.errors import PreplayError
+
+Mutate = Callable[[Random, Sequence[bytes]], bytes]
+GAME = Path(__file__).parents[1] / "examples" / "game.json"
+RIVAL = Path(__file__).parents[1] / "examples" / "rival.pgn"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader: what it reads, and how valid input is changed."""
+
+    name: str
+    read: Callable[[bytes, Path], object]
+    """Reads the input, given as bytes; the folder is for files."""
+    examples: Callable[[], Sequence[bytes]]
+    mutate: Mutate = bytes_of
+    weight: float = 1.0
+    """Its share of the inputs."""
+
+    @property
+    def seeds(self) -> Sequence[bytes]:
+        """Valid inputs."""
+        return _examples(self.examples)
+
+
+@cache
+def _examples(make: Callable[[], Sequence[bytes]]) -> Sequence[bytes]:
+    return make()
+
+
+def _file(data: bytes, folder: Path, name: str) -> Path:
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+# Games and configuration
+
+
+def _tabular(data: bytes, folder: Path) -> None:
+    from preplay.games import tabular
+
+    tabular.load(_file(data, folder, "game.json"))
+
+
+TOML = b"""kind = "chess"
+cost = 1e-3
+length = 100
+[start]
+moves = ["e4", "c5"]
+[white]
+options = { "Skill Level" = 20 }
+nodes = 5000
+multipv = 2
+[black]
+randomness = 10
+[prep]
+nodes = 20000
+[value]
+model = "linear"
+"""
+OTHERS = (
+    b'kind = "synthetic"\nlength = 4\nwidth = 3\nseed = 7\nluck = 0.1\nvalue = "exact"\n',
+    b'kind = "openspiel"\ngame = "tic_tac_toe"\n[base]\npolicy = "uniform"\n[prep]\npolicy = "search"\n',
+    b'kind = "tabular"\nfile = "game.json"\n',
+)
+
+
+def _toml(data: bytes, folder: Path) -> None:
+    """Read and check a matchup file; no engine is started."""
+    from preplay.matchup import load_config
+    from preplay.matchup.chess import Chess
+    from preplay.matchup.plain import OpenSpiel, Synthetic, Tabular
+    from preplay.matchup.settings import validate
+
+    _, config = load_config(str(_file(data, folder, "matchup.toml")))
+    schemas = {"synthetic": Synthetic, "openspiel": OpenSpiel, "tabular": Tabular}
+    validate(schemas.get(str(config.get("kind")), Chess), config, "matchup")
+
+
+def _set(data: bytes, folder: Path) -> None:
+    from preplay.matchup import load_config
+    from preplay.matchup.chess import Chess
+    from preplay.matchup.settings import validate
+
+    changes = data.decode("utf-8", "surrogateescape").split("\n")
+    validate(Chess, load_config("chess", changes)[1], "matchup")
+
+
+# Chess files
+
+
+def _pgn(data: bytes, folder: Path) -> None:
+    from preplay.chess.players.habits import read_habits
+
+    read_habits(str(_file(data, folder, "rival.pgn")), 2, "", 1.0)
+
+
+def _pgn_games() -> list[bytes]:
+    text = RIVAL.read_bytes()
+    return [text, text[:2000], b"1. e4 e5 2. Nf3 (2. f4 exf4) Nc6 {a comment} $3 3. Bb5 a6 1-0\n"]
+
+
+def _polyglot(data: bytes, folder: Path) -> None:
+    from preplay.chess.books.lookup import open_book
+
+    found = open_book(str(_file(data, folder, "book.bin")))
+    _look(found)
+
+
+def _look(found: object) -> None:
+    from preplay.chess.books.lines import position_key
+    from preplay.chess.books.lookup import Lookup, Played
+
+    lookup: Lookup = found  # type: ignore[assignment]
+    board = chess.Board()
+    lookup.find(Played(position_key(board), (), board))
+
+
+def example_book() -> Book:
+    """White's book of three positions."""
+    entries = (
+        Entry((), {"e2e4": 1.0}, 1.0, 0.01, 0.5, score=30),
+        Entry(("e2e4", "e7e5"), {"g1f3": 1.0}, 0.6, 0.02, 0.55, score=40),
+        Entry(("e2e4", "c7c5"), {"g1f3": 0.5, "b1c3": 0.5}, 0.4, 0.0, 0.5, score=31_990),
+    )
+    return Book(1, entries, 0.5, 0.53, 0.001, 0.54)
+
+
+def _polyglot_books() -> list[bytes]:
+    from preplay.chess.books.polyglot import polyglot_bytes
+
+    return [polyglot_bytes(example_book())]
+
+
+def _book(data: bytes, folder: Path) -> None:
+    from preplay.chess.books.lookup import open_book
+
+    _look(open_book(str(_file(data, folder, "book.json"))))
+
+
+# Trees and checkpoints
+
+
+@cache
+def _grown(checkpoint: bool) -> bytes:
+    """The tree, or the checkpoint in mid-growth, of a small game."""
+    from preplay.growth import Limits, Pays, grow
+    from preplay.matchup import open_matchup
+
+    with tempfile.TemporaryDirectory() as folder, open_matchup("synthetic", ["length=4"]) as matchup:
+        path = Path(folder) / "file.npz"
+        limits = Limits(histories=30) if checkpoint else Limits()
+        parts = matchup.game, 1, matchup.base, matchup.prep[0], matchup.value, Pays(0.01), limits
+        grown = grow(*parts, checkpoint=path if checkpoint else None)  # type: ignore[arg-type]
+        if not checkpoint:
+            trees.save(grown.tree, path)
+        return path.read_bytes()
+
+
+def _tree(data: bytes, folder: Path) -> None:
+    from preplay import response
+
+    tree = trees.load(_file(data, folder, "tree.npz"))
+    best = response.best_book(tree, 1, 0.01)
+    _within(best.value, best.upper)
+
+
+def _checkpoint(data: bytes, folder: Path) -> None:
+    from preplay import response
+    from preplay.growth import Limits, Pays, grow
+    from preplay.matchup import open_matchup
+
+    path = _file(data, folder, "checkpoint.npz")
+    with open_matchup("synthetic", ["length=4"]) as matchup:
+        parts = matchup.game, 1, matchup.base, matchup.prep[0], matchup.value, Pays(0.01)
+        grown = grow(*parts, Limits(), checkpoint=path)  # type: ignore[arg-type]
+    best = response.best_book(grown.tree, 1, 0.01)
+    _within(best.value, best.upper)
+
+
+def _within(*values: float) -> None:
+    for value in values:
+        if not -1e-9 <= value <= 1.0 + 1e-9:
+            raise AssertionError(f"a value of {value} was certified")
+
+
+# Engines
+
+
+INFO = b"""info depth 2 multipv 1 score cp 30 wdl 300 500 200 nodes 99 pv e2e4 e7e5
+info depth 2 multipv 2 score mate -3 nodes 99 pv d2d4
+bestmove e2e4 ponder e7e5
+"""
+
+
+def _engine_lines(data: bytes, folder: Path) -> None:
+    from preplay.chess.engines.encoding import decode, encode
+    from preplay.chess.engines.engine import read_answer
+
+    decode(encode(read_answer(data.decode("utf-8", "replace"), 0.1, chess.Board(), 2)))
+
+
+def _cell(data: bytes, folder: Path) -> None:
+    from preplay.chess.engines.encoding import decode
+
+    decode(data)
+
+
+def _cells() -> list[bytes]:
+    from preplay.chess.engines.encoding import encode
+    from preplay.chess.engines.engine import read_answer
+
+    return [encode(read_answer(INFO.decode(), 0.1, chess.Board(), 2))]
+
+
+COMMANDS = b"""uci
+isready
+setoption name Hash value 16
+setoption name Base Nodes value 5
+setoption name Randomness value 10
+ucinewgame
+position startpos moves e2e4 e7e5
+position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 moves g1f3
+go wtime 1000 btime 1000 movestogo 40
+"""
+
+
+def _gui_words(data: bytes, folder: Path) -> None:
+    """The words that a GUI may say, each read as the session reads them."""
+    from preplay.chess.uci.game import Tracker, parse_go
+    from preplay.chess.uci.options import UciSettings, own_option, parse_setoption
+
+    tracker, settings = Tracker(), UciSettings()
+    for line in data.decode("utf-8", "replace").splitlines():
+        try:
+            if line.startswith("setoption"):
+                name, value = parse_setoption(line)
+                own = own_option(name)
+                settings = settings if own is None else own.change(settings, value or "")
+            elif line.startswith("position"):
+                tracker.follow(line)
+            elif line.startswith("go"):
+                parse_go(line).line(ponder=False, limit=settings.limit, spent=3)
+        except PreplayError as error:  # the session tells it and goes on
+            if "\n" in str(error):
+                raise AssertionError(str(error)) from None
+
+
+# Results
+
+
+def _overlay(data: bytes, folder: Path) -> None:
+    from preplay.experiments.figure1 import read_reference
+
+    read_reference(_file(data, folder, "published.csv"))
+
+
+CSV = b"side,randomness,utility,size\nwhite,0.1,0.98,120\nblack,100,0.52,3\n"
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        Target("tabular", _tabular, lambda: [GAME.read_bytes()], json_of, 2.0),
+        Target("toml", _toml, lambda: [TOML, *OTHERS], bytes_of, 2.0),
+        Target("set", _set, lambda: [b"black.randomness=10", b'start.moves=["e4"]\nprep.nodes=5'], bytes_of, 2.0),
+        Target("pgn", _pgn, _pgn_games, bytes_of, 1.0),
+        Target("polyglot", _polyglot, _polyglot_books),
+        Target("book", _book, lambda: [books.dumps(example_book()).encode()], json_of, 2.0),
+        Target("tree", _tree, lambda: [_grown(False)], arrays_of, 1.0),
+        Target("checkpoint", _checkpoint, lambda: [_grown(True)], arrays_of, 0.5),
+        Target("engine", _engine_lines, lambda: [INFO], bytes_of, 2.0),
+        Target("cell", _cell, _cells),
+        Target("gui", _gui_words, lambda: [COMMANDS], bytes_of, 2.0),
+        Target("overlay", _overlay, lambda: [CSV]),
+    )
+}

@@ -1,22 +1,23 @@
 """What is fuzzed: every reader of input that comes from outside, with valid examples to change.
 
-A reader that only reads is given the result's checks too: a checkpoint must lead to a growth whose certified
-bound is one, a tree to a book.
+What was read is used, too: a checkpoint must lead to a growth whose certified bound is one, a tree to a
+book, a run to a page.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
-import json
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import chess
-import chess.pgn
 
 from fuzz.mutate import arrays_of, bytes_of, json_of
 from preplay import book as books
@@ -83,6 +84,7 @@ nodes = 20000
 [value]
 model = "linear"
 """
+SET = (b"black.randomness=10", b'start.moves=["e4"]\nprep.nodes=5')
 OTHERS = (
     b'kind = "synthetic"\nlength = 4\nwidth = 3\nseed = 7\nluck = 0.1\nvalue = "exact"\n',
     b'kind = "openspiel"\ngame = "tic_tac_toe"\n[base]\npolicy = "uniform"\n[prep]\npolicy = "search"\n',
@@ -98,7 +100,7 @@ def _toml(data: bytes, folder: Path) -> None:
     from preplay.matchup.settings import validate
 
     _, config = load_config(str(_file(data, folder, "matchup.toml")))
-    schemas = {"synthetic": Synthetic, "openspiel": OpenSpiel, "tabular": Tabular}
+    schemas: dict[str, Any] = {"synthetic": Synthetic, "openspiel": OpenSpiel, "tabular": Tabular}
     validate(schemas.get(str(config.get("kind")), Chess), config, "matchup")
 
 
@@ -117,7 +119,7 @@ def _set(data: bytes, folder: Path) -> None:
 def _pgn(data: bytes, folder: Path) -> None:
     from preplay.chess.players.habits import read_habits
 
-    read_habits(str(_file(data, folder, "rival.pgn")), 2, "", 1.0)
+    read_habits([str(_file(data, folder, "rival.pgn"))], 2)
 
 
 def _pgn_games() -> list[bytes]:
@@ -280,6 +282,62 @@ def _overlay(data: bytes, folder: Path) -> None:
     read_reference(_file(data, folder, "published.csv"))
 
 
+COMMANDS_TO_SAVE = {
+    "prepare": ["prepare", str(GAME), "--side", "1", "--cost", "0.01"],
+    "equilibrium": ["equilibrium", str(GAME), "--cost", "0.01"],
+    "sweep": [
+        *("sweep", "synthetic", "--set", "length=3", "--side", "1", "--quiet"),
+        *("--key", "randomness", "--values", "0.1,0.5", "--workers", "1"),
+    ],
+}
+"""Runs whose files are damaged, one at a time."""
+
+
+@cache
+def _runs() -> dict[str, dict[str, bytes]]:
+    """The files of small runs, by the run and by their names."""
+    from preplay.cli.app import app
+
+    found: dict[str, dict[str, bytes]] = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        for name, words in COMMANDS_TO_SAVE.items():
+            app([*words, "--save", f"{folder}/{name}"], standalone_mode=False)
+            found[name] = {p.name: p.read_bytes() for p in (Path(folder) / name).iterdir()}
+    return found
+
+
+def _run_files() -> list[bytes]:
+    """Each JSON file of each run: its place, a line end, its text."""
+    return [
+        f"{run}/{name}\n".encode() + data
+        for run, files in _runs().items()
+        for name, data in files.items()
+        if name.endswith((".json", ".jsonl"))
+    ]
+
+
+def _changed_run(rng: Random, seeds: Sequence[bytes]) -> bytes:
+    place, _, text = rng.choice(seeds).partition(b"\n")
+    change = bytes_of if place.endswith(b".jsonl") else json_of
+    return place + b"\n" + change(rng, [text])
+
+
+def _run(data: bytes, folder: Path) -> None:
+    """A run with one damaged file, loaded, its books found and its page made."""
+    from preplay.report.page import write_report
+    from preplay.runs.keeping import load_run
+
+    place, _, text = data.partition(b"\n")
+    run, _, name = place.decode().partition("/")
+    here = folder / run
+    shutil.rmtree(here, ignore_errors=True)
+    here.mkdir()
+    for other, content in _runs()[run].items():
+        (here / other).write_bytes(text if other == name else content)
+    load_run(here)
+    write_report(here, folder / "page.html")
+
+
 CSV = b"side,randomness,utility,size\nwhite,0.1,0.98,120\nblack,100,0.52,3\n"
 
 TARGETS: dict[str, Target] = {
@@ -287,15 +345,21 @@ TARGETS: dict[str, Target] = {
     for target in (
         Target("tabular", _tabular, lambda: [GAME.read_bytes()], json_of, 2.0),
         Target("toml", _toml, lambda: [TOML, *OTHERS], bytes_of, 2.0),
-        Target("set", _set, lambda: [b"black.randomness=10", b'start.moves=["e4"]\nprep.nodes=5'], bytes_of, 2.0),
+        Target(
+            "set",
+            _set,
+            lambda: [b"black.randomness=10", b'start.moves=["e4"]\nprep.nodes=5'],
+            bytes_of,
+            2.0,
+        ),
         Target("pgn", _pgn, _pgn_games, bytes_of, 1.0),
         Target("polyglot", _polyglot, _polyglot_books),
         Target("book", _book, lambda: [books.dumps(example_book()).encode()], json_of, 2.0),
         Target("tree", _tree, lambda: [_grown(False)], arrays_of, 1.0),
-        Target("checkpoint", _checkpoint, lambda: [_grown(True)], arrays_of, 0.5),
         Target("engine", _engine_lines, lambda: [INFO], bytes_of, 2.0),
         Target("cell", _cell, _cells),
         Target("gui", _gui_words, lambda: [COMMANDS], bytes_of, 2.0),
+        Target("run", _run, _run_files, _changed_run, 2.0),
         Target("overlay", _overlay, lambda: [CSV]),
     )
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -84,16 +85,29 @@ def read_text(path: Path, expected: str) -> str:
         raise InputError(f"{path}: cannot be read ({reason}); expected {expected}") from None
 
 
-def parse_json(text: str, source: object, pairs: Callable[[Any], Any] | None = None) -> Any:
-    """The data in a JSON text; every mistake is an InputError that names the source and the place."""
+def parse_json(
+    text: str, source: object, pairs: Callable[[Any], Any] | None = None, *, finite: bool = False
+) -> Any:
+    """The data in a JSON text; every mistake is an InputError that names the source and the place.
+
+    With `finite`, numbers that JSON does not have (NaN) or that are too large are mistakes too.
+    """
+    number = _finite if finite else None
     try:
-        return json.loads(text, object_pairs_hook=pairs)
+        return json.loads(text, object_pairs_hook=pairs, parse_constant=number, parse_float=number)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{source}: {where}: {error.msg}; expected JSON") from None
     except RecursionError:
         raise InputError(f"{source}: nested too deeply for JSON; expected fewer levels") from None
-    except InputError as error:  # of `pairs`
+    except InputError as error:  # of `pairs` or `number`
         raise InputError(f"{source}: {error}") from None
     except ValueError:
         raise InputError(f"{source}: a number of thousands of digits; expected a shorter one") from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise InputError(f"the number {text}; expected a finite one")
+    return number

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,16 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.int8]
 Bools = npt.NDArray[np.bool_]
+KINDS: Mapping[str, type[np.generic]] = {
+    "parent": np.int32,
+    "player": np.int8,
+    "base": np.float64,
+    "prep": np.float64,
+    "value": np.float64,
+    "radius": np.float64,
+    "action": np.int32,
+}
+"""The kinds of the columns that every history has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,9 +166,36 @@ def from_parents(
     )
 
 
+def check_columns(columns: Mapping[str, npt.NDArray[Any]], n: int, names: int) -> None:
+    """Raise ValueError unless columns of `n` histories hold only what a history can have.
+
+    Probabilities and values are in [0, 1] or unknown, players and actions are known ones: a damaged file
+    must not end in a certified nonsense.
+    """
+    for name, column in columns.items():
+        kind = KINDS[name]
+        if column.dtype != kind or column.shape != (n,):
+            raise ValueError(f"{name}: {column.dtype} {column.shape}; expected {n} of {np.dtype(kind)}")
+    for name in ("base", "prep", "value"):
+        column = columns[name]
+        if not np.all(np.isnan(column) | ((column >= 0.0) & (column <= 1.0 + 1e-9))):
+            raise ValueError(f"{name}: a number outside [0, 1]")
+    if not np.all((columns["radius"] >= 0.0) & (columns["radius"] <= 1.0 + 1e-9)):
+        raise ValueError("radius: a number outside [0, 1]")
+    if np.any(columns["player"] < FINAL) or np.any(columns["player"] > 2):
+        raise ValueError("player: expected 1, 2, 0 or -1")
+    if columns["action"][0] != -1 or np.any(columns["action"][1:] < 0):
+        raise ValueError("action: a history without one")
+    if np.any(columns["action"] >= names):
+        raise ValueError("action: one that has no name")
+
+
 def check(tree: Tree) -> None:
     """Raise ValueError unless the arrays describe a tree in breadth-first order with values at leaves."""
     n = tree.size
+    check_columns({name: getattr(tree, name) for name in KINDS}, n, len(tree.names))
+    if not np.array_equal(tree.first, np.searchsorted(tree.parent, np.arange(n + 1))):
+        raise ValueError("first: does not fit the parents")
     if n == 0 or tree.parent[0] != -1:
         raise ValueError("expected a root at index 0 with parent -1")
     rest = tree.parent[1:]

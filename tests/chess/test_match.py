@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from preplay import journal
 from preplay.chess import match
 from preplay.chess.match import play_match
-from preplay.chess.scoresheet import PlayedGame, keep_game, read_games
+from preplay.chess.scoresheet import PlayedGame, read_games
 from preplay.stopping import Stop
 
 
@@ -69,7 +70,7 @@ def test_the_end_is_decided_on_the_first_games_one_by_one(ending: list[int], tmp
 def test_control_games_and_games_beyond_the_match_do_not_count(ending: list[int], tmp_path: Path) -> None:
     kept = tmp_path / "games.jsonl"
     for one in (game(0, prepared=False), game(1, prepared=False), game(2), game(0, 0.25)):
-        keep_game(kept, one)
+        journal.append(kept, one)
     ending += [1]
     assert [(g.number, g.score) for g in play(2, kept=kept)] == [(0, 0.25), (1, 1.0)]
     assert numbers(play(2, kept=kept, control=True)) == [0, 1]

@@ -16,12 +16,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from preplay import journal
 from preplay.book import Book, draw
 from preplay.chess.clock import ClockedChess, State
 from preplay.chess.endings import MODEL, NEVER_SETTLED, Settling, ending, played_out
 from preplay.chess.players.play import EnginePolicy
 from preplay.chess.rules import ChessGame, ChessState
-from preplay.chess.scoresheet import PlayedGame, keep_game, read_games
+from preplay.chess.scoresheet import PlayedGame, read_games
 from preplay.errors import InputError
 from preplay.game import FINAL, Distribution, Side, other
 from preplay.matchup import Matchup
@@ -277,7 +278,7 @@ def play_match(
     ):
         done[game.number] = game
         if kept is not None:
-            keep_game(kept, game)
+            journal.append(kept, game)
         if ended():
             break
     return counted

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import chess
 import chess.pgn
 
+from preplay import journal
 from preplay.chess.endings import FLAG, MODEL, RESIGNATION, termination
 from preplay.game import Side
 from preplay.games.clocked import untimed
@@ -100,19 +100,4 @@ def pgn_of(played: PlayedGame, heading: Heading) -> str:
 
 def read_games(path: Path) -> list[PlayedGame]:
     """Games kept by an earlier run; a last line cut off by a kill is passed over."""
-    if not path.exists():
-        return []
-    games = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            row = json.loads(line)
-            games.append(PlayedGame(**(row | {"moves": tuple(row["moves"])})))
-        except (ValueError, TypeError, KeyError):
-            continue
-    return games
-
-
-def keep_game(path: Path, game: PlayedGame) -> None:
-    """Append a finished game."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(game)) + "\n")
+    return journal.records(path, PlayedGame)

@@ -6,10 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from preplay import journal
 from preplay.errors import InputError, nearest
 from preplay.experiments.workers import computed
 from preplay.game import Side
@@ -213,8 +214,7 @@ def run_tasks(
     for place, point in computed(run_task, [tasks[number] for number in rest], workers, stop):
         found[rest[place]] = point
         if kept is not None:
-            with kept.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(point)) + "\n")
+            journal.append(kept, point)
         if tell is not None:
             tell(point, len(found), len(tasks))
     return [found[number] for number in sorted(found)]
@@ -228,15 +228,7 @@ def _side_name(task: Task) -> str:
 
 def read_points(path: Path) -> list[Point]:
     """Points kept by an earlier run; a last line cut off by a kill is passed over."""
-    if not path.exists():
-        return []
-    points = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            points.append(Point(**json.loads(line)))
-        except (ValueError, TypeError):
-            continue
-    return points
+    return journal.records(path, Point)
 
 
 def as_csv(points: Sequence[Point], key: str, measures: Sequence[str]) -> str:

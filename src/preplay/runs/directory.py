@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from preplay import __version__
 from preplay.errors import InputError, StoreError
-from preplay.files import write_text
+from preplay.files import parse_json, read_text, write_text
 from preplay.game import Side
 from preplay.matchup.model import side_named
 from preplay.matchup.source import sides_of
@@ -71,18 +71,11 @@ class Run:
 
     def read(self, name: str) -> Any:
         """JSON data kept under `name`; an unfinished run has none yet."""
-        path = self.path(name)
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            if not isinstance(data, dict):
-                raise ValueError("not a JSON object")
-            return data
-        except FileNotFoundError:
+        if not self.path(name).exists():
             raise StoreError(
                 f"{self.directory}: has no {name} yet; finish its `preplay {self.command} --save`"
-            ) from None
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{path}: damaged ({error})") from None
+            )
+        return _object(self.path(name))
 
     def tree(self) -> Tree:
         """The tree that the result was found on."""
@@ -176,22 +169,25 @@ def open_run(directory: Path) -> Run:
         raise InputError(f"{directory}: no such run; expected a directory made with --save")
     if not path.exists():
         raise StoreError(f"{directory}: holds no {RUN}; expected a directory made with --save")
+    data = _object(path)
+    if data.get("format") != FORMAT:
+        raise StoreError(f"{path}: damaged or foreign (format {data.get('format')!r}); expected {FORMAT}")
+    kinds = {"command": str, "matchup": str, "identity": dict, "versions": dict, "created": str}
+    for name, kind in kinds.items():
+        if not isinstance(data.get(name), kind):
+            raise StoreError(f"{path}: damaged ({name} is no {kind.__name__}); expected {FORMAT}")
+    return Run(directory, *(data[name] for name in kinds))
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file of a run."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data["format"] != FORMAT:
-            raise ValueError(f"format {data['format']!r}")
-        if not isinstance(data["identity"], dict) or not isinstance(data["versions"], dict):
-            raise ValueError("identity and versions are not tables")
-        return Run(
-            directory,
-            data["command"],
-            data["matchup"],
-            data["identity"],
-            data["versions"],
-            data["created"],
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{path}: damaged or foreign ({error}); expected {FORMAT}") from None
+        data = parse_json(read_text(path, "a file of a run"), path, finite=True)
+    except InputError as error:
+        raise StoreError(f"{error} (damaged)") from None
+    if not isinstance(data, dict):
+        raise StoreError(f"{path}: damaged (not a JSON object)")
+    return data
 
 
 def find_book(path: Path, side: str | None = None) -> Book:

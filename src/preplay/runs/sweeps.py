@@ -112,7 +112,7 @@ class SweepResult:
                 f"{run.directory}: has no points yet; finish its `preplay {run.command} --save`"
             )
         key = points[0].key
-        rows = run.read(RESULT).get("points", ()) if run.path(RESULT).exists() else ()
+        rows = _kept_rows(run, key)
         place = {(row["side"], setting_text(row[key])): k for k, row in enumerate(rows)}
         points.sort(key=lambda p: place.get((p.side, p.label), len(place)))
         told_of = rows[0] if rows else dict.fromkeys(MEASURED)
@@ -284,3 +284,16 @@ def _cost(setting: Any) -> float:
     if isinstance(setting, bool) or not isinstance(setting, (int, float)):
         raise InputError(f"--values {json.dumps(setting)}: expected a number as cost")
     return setting
+
+
+def _kept_rows(run: Run, key: str) -> list[dict[str, Any]]:
+    """The points as the kept result tells them; none where the sweep is not finished."""
+    if not run.path(RESULT).exists():
+        return []
+    rows = run.read(RESULT).get("points")
+    if not isinstance(rows, list) or any(
+        not isinstance(row, dict) or not {"side", key} <= row.keys() or not isinstance(row["side"], str)
+        for row in rows
+    ):
+        raise StoreError(f"{run.path(RESULT)}: damaged (points)")
+    return rows

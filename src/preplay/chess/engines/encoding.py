@@ -44,9 +44,11 @@ def decode(data: bytes) -> Analysis:
             at += 2 * length
             wdl = None if wins == _NONE else (wins, draws, losses)
             lines.append(Line(moves[0], score, depth, wdl, " ".join(moves)))
-    except (struct.error, IndexError) as error:
-        raise StoreError(f"a stored analysis is damaged: {error}") from error
-    return Analysis(tuple(lines), _unpack(best), nodes, bool(flags & 1), milliseconds)
+        if not lines or at != len(data):
+            raise ValueError(f"{len(data)} bytes, {at} expected")
+        return Analysis(tuple(lines), _unpack(best), nodes, bool(flags & 1), milliseconds)
+    except (struct.error, IndexError, ValueError) as error:
+        raise StoreError(f"a stored analysis is damaged: {error}") from None
 
 
 def _pack(move: str) -> int:

@@ -1,6 +1,6 @@
 """A game and two policies of your own: take one or two stones, who takes the last one wins.
 
-At the board a player sees only the end, and mostly takes one before it; after study he knows the right
+At the board a player sees only the end, and mostly takes one before it; after study they know the right
 moves. What is worth memorizing?
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from preplay import Advantage, Exact, Pays, PolicyFunction, best_book, frontier, grow, theorem1
+from preplay import Advantage, frontier, grow, make_matchup, prepare, theorem1
 
 History = tuple[str, ...]
 
@@ -52,21 +52,19 @@ class Nim:
 
 def main() -> None:
     game = Nim(16)
-    study = PolicyFunction[History](game.right)
-    board = PolicyFunction[History](
-        lambda state: game.right(state) if game.left(state) <= 4 else {"1": 0.8, "2": 0.2}
+    matchup = make_matchup(
+        game,
+        base=lambda state: game.right(state) if game.left(state) <= 4 else {"1": 0.8, "2": 0.2},
+        prep=game.right,
+        cost=0.01,
     )
-    both = (board, board)
-    value = Exact(game, both)
-
-    tree = grow(game, 1, both, study, value, Pays(0.01)).tree
-    book = best_book(tree, side=1, cost=0.01)
+    book = prepare(matchup, side=1)
     print(f"without a book {book.baseline:.3f}, with {book.size} histories {book.value:.3f}")
-    front = frontier(tree, side=1, cost=0.01)
-    for cost, size, worth in zip(front.cost, front.size, front.value, strict=True):
+    for cost, size, worth in frontier(matchup, side=1, cost=0.01).points:
         print(f"below a price of {cost:.4f}: {size} histories, value {worth:.3f}")
 
-    tree = grow(game, 1, both, study, value, Advantage(0.7)).tree
+    # What stands below the front door: trees grown towards any goal, and theorems about them.
+    tree = grow(game, 1, matchup.base, matchup.prep[0], matchup.value, Advantage(0.7)).tree
     bound = theorem1(tree, side=1, advantage=0.7, epsilon=0.5, longest=game.longest)
     print(f"Theorem 1: {bound.size_bound} histories surely earn {bound.guarantee:.3f},", end=" ")
     print(f"the {len(bound.nodes)} of its proof {bound.value:.3f}")

@@ -19,17 +19,34 @@ HEAVY = ("numpy", "numba", "scipy", "matplotlib", "chess", "pydantic", "rich", "
 def test_every_public_name_is_there() -> None:
     names = [name for name in dir(preplay) if not name.startswith("_")]
     assert {
-        "best_book",
-        "frontier",
-        "grow",
-        "Tree",
-        "Book",
-        "open_matchup",
-        "PreplayError",
-        "solve",
+        *(
+            "open_matchup",
+            "make_matchup",
+            "prepare",
+            "frontier",
+            "equilibrium",
+            "sweep",
+            "match",
+            "load_run",
+        ),
+        *("CHANCE", "FINAL", "Rollouts", "AdaptiveRollouts", "SearchPolicy", "MctsPolicy", "openspiel"),
+        *(
+            "Book",
+            "save_book",
+            "load_book",
+            "Tree",
+            "save_tree",
+            "load_tree",
+            "best_book",
+            "grow",
+            "solve",
+        ),
     } <= set(names)
+    constants = {"CHANCE", "FINAL", "REST", "Side", "Distribution"}
     for name in names:
-        assert getattr(preplay, name).__module__.startswith("preplay") or name == "Side", name
+        item = getattr(preplay, name)
+        assert name in constants or item.__module__.startswith("preplay"), name
+        assert name in constants or (item.__doc__ and "\n" in item.__doc__ + "\n"), name
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = preplay.nonsense
 
@@ -41,14 +58,17 @@ def test_what_type_checkers_see_is_what_there_is() -> None:
     seen = {
         (node.module, alias.name, alias.asname)
         for node in block.body
-        if isinstance(node, ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom) and node.module != "preplay"
         for alias in node.names
     }
+    renamed = "".join(ast.unparse(node) for node in block.body if isinstance(node, ast.Assign))
     homes = {name: home for home, names in preplay._HOMES.items() for name in names}
-    assert seen == {(home, name, name) for name, home in homes.items()}
+    there = {name: preplay._THERE.get(name, name) for name in homes}
+    assert seen == {(home, name, name) for name, home in homes.items() if there[name] == name}
+    assert all(name in renamed for name in homes if there[name] != name)
     assert set(preplay.__all__) == {*homes, "__version__"} == set(dir(preplay))
     for name, home in homes.items():
-        assert getattr(preplay, name) is getattr(import_module(home), name)
+        assert getattr(preplay, name) is getattr(import_module(home), there[name])
 
 
 def test_no_public_name_hides_a_module() -> None:
@@ -56,6 +76,29 @@ def test_no_public_name_hides_a_module() -> None:
     assert not modules & set(preplay.__all__)
     for module in ("preparation", "book", "response", "bounds"):
         assert import_module(f"preplay.{module}") is getattr(preplay, module)
+
+
+def test_functions_are_functions_whatever_was_imported_before() -> None:
+    """Importing a module puts its name into its package: none may hide what the front door offers."""
+    code = """
+import pkgutil, types
+import preplay
+from importlib import import_module
+for module in pkgutil.walk_packages(preplay.__path__, "preplay."):
+    if not module.name.endswith("__main__"):
+        import_module(module.name)
+for name in ("prepare", "frontier", "equilibrium", "sweep", "match", "load_run", "make_matchup"):
+    assert isinstance(getattr(preplay, name), types.FunctionType), name
+assert callable(preplay.open_matchup)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "preplay", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"preplay {preplay.__version__}\n"
 
 
 @pytest.mark.parametrize(

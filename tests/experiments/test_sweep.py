@@ -110,9 +110,10 @@ def test_a_run_tells_what_its_points_share_and_what_each_has_of_its_own(
 @pytest.mark.parametrize("kind", ["chess", "chess-clock", "synthetic"])
 def test_points_that_are_kept_are_not_computed_again(kind: str, tmp_path: Path) -> None:
     name, config = load_config(kind)
-    task = Task(name, config, 1, "cost", 0.1, 0.1, None, None, Limits())
+    label = "1" if kind == "synthetic" else "white"
+    task = Task(name, config, 1, "cost", 0.1, 0.1, None, None, Limits(), label)
     kept = tmp_path / "points.jsonl"
-    old = point("1" if kind == "synthetic" else "white", 0.1, "cost")
+    old = point(label, 0.1, "cost")
     kept.write_text(json.dumps(old.__dict__) + "\n")
     stop = Stop()
     stop.request()

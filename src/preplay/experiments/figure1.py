@@ -52,9 +52,10 @@ def tasks(
     result = []
     for r in randomness:
         for side in sides:
-            key = f"{'black' if side == 1 else 'white'}.randomness"
+            own, opponent = ("white", "black") if side == 1 else ("black", "white")
+            key = f"{opponent}.randomness"
             changed = settings.override(config, [f"{key}={r!r}"])
-            result.append(Task(name, changed, side, "randomness", r, cost, None, store, limits))
+            result.append(Task(name, changed, side, "randomness", r, cost, None, store, limits, own))
     return result
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from preplay.errors import InputError, nearest
 from preplay.experiments.workers import computed
 from preplay.game import Side
 from preplay.growth import Limits
+from preplay.matchup import Matchup
+from preplay.matchup.source import from_config
 from preplay.stopping import Stop
 from preplay.text import cell
 
@@ -84,6 +87,17 @@ class Task:
     budget: int | None
     store: Path | None
     limits: Limits
+    label: str
+    """What the side is called."""
+
+
+Opening = Callable[[Task], AbstractContextManager[Matchup[Any]]]
+"""How a task comes to its matchup."""
+
+
+def opened(task: Task) -> AbstractContextManager[Matchup[Any]]:
+    """The matchup that a task's configuration names, with one engine process of each kind."""
+    return from_config(task.name, task.config, workers=1, store=task.store)
 
 
 @dataclass(frozen=True)
@@ -98,21 +112,20 @@ class Determined:
     """Engines and libraries that make the answers."""
 
 
-def determine(tasks: Sequence[Task]) -> Determined:
+def determine(tasks: Sequence[Task], opening: Opening = opened) -> Determined:
     """Open each matchup once, searching nothing: engines and files tell which they are.
 
     Raises what the tasks would raise for settings, files or engines that cannot be used.
     """
-    from preplay.matchup.source import from_config
     from preplay.response import check_cost
 
     known: dict[str, dict[str, Any]] = {}
     points: dict[str, dict[str, Any]] = {}
     versions: dict[str, list[str]] = {}
     for task in tasks:
-        config = json.dumps([task.config, task.cost])
+        config = json.dumps([task.config, task.cost, task.setting if opening is not opened else None])
         if config not in known:
-            with from_config(task.name, task.config, workers=1, store=task.store) as matchup:
+            with opening(task) as matchup:
                 cost = task.cost if task.budget is not None else matchup.cost(task.side, task.cost)
                 if cost is not None:
                     check_cost(cost)
@@ -164,12 +177,11 @@ def check_measures(names: Sequence[str]) -> None:
             raise InputError(f"measure '{name}'; {nearest(name, MEASURES)}")
 
 
-def run_task(task: Task) -> Point:
-    """Prepare at one setting, with one engine process of each kind."""
-    from preplay.matchup.source import from_config
+def run_task(task: Task, opening: Opening = opened) -> Point:
+    """Prepare at one setting."""
     from preplay.preparation import prepare
 
-    with from_config(task.name, task.config, workers=1, store=task.store) as matchup:
+    with opening(task) as matchup:
         prepared = prepare(matchup, task.side, task.cost, task.budget, task.limits)
         best, grown = prepared.response, prepared.grown
         return Point(
@@ -198,20 +210,24 @@ def run_tasks(
     *,
     stop: Stop,
     tell: Callable[[Point, int, int], None] | None = None,
+    opening: Opening | None = None,
 ) -> list[Point]:
     """All points, in the order of the tasks; those in the file `kept` are not computed again.
 
     Each worker is a process of its own with one engine, so narrow trees leave no core idle. A stop
-    request ends the workers; what their engines found is in the store.
+    request ends the workers; what their engines found is in the store. With an `opening` of its own all
+    is done in this process.
     """
     done = {(p.side, p.key, json.dumps(p.setting)): p for p in read_points(kept)} if kept else {}
     found: dict[int, Point] = {}
     for number, task in enumerate(tasks):
-        point = done.get((_side_name(task), task.key, json.dumps(task.setting)))
+        point = done.get((task.label, task.key, json.dumps(task.setting)))
         if point is not None:
             found[number] = point
     rest = [number for number in range(len(tasks)) if number not in found]
-    for place, point in computed(run_task, [tasks[number] for number in rest], workers, stop):
+    left = [tasks[number] for number in rest]
+    points = computed(run_task, left, workers, stop) if opening is None else _here(left, opening, stop)
+    for place, point in points:
         found[rest[place]] = point
         if kept is not None:
             journal.append(kept, point)
@@ -220,10 +236,12 @@ def run_tasks(
     return [found[number] for number in sorted(found)]
 
 
-def _side_name(task: Task) -> str:
-    from preplay.matchup.source import sides_of
-
-    return sides_of(task.config)[task.side - 1]
+def _here(tasks: Sequence[Task], opening: Opening, stop: Stop) -> Iterator[tuple[int, Point]]:
+    """The number and the point of each task, one after the other."""
+    for number, task in enumerate(tasks):
+        if stop.asked:
+            return
+        yield number, run_task(task, opening)
 
 
 def read_points(path: Path) -> list[Point]:

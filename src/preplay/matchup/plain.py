@@ -177,7 +177,7 @@ def open_openspiel(config: Mapping[str, Any]) -> Matchup[Any]:
     base = (_play(game, settings.base1 or settings.base), _play(game, settings.base2 or settings.base))
     studies = settings.prep1 or settings.prep, settings.prep2 or settings.prep
     prep = _play(game, studies[0]), _play(game, studies[1])
-    value, sampling = _value(game, base, settings)
+    value, sampling = valued(game, base, settings.value, settings.cost)
     return Matchup(
         name=settings.game,
         game=game,
@@ -228,10 +228,10 @@ def _menus(policy: Policy[Any], study: Studied) -> Menus[Any] | None:
     return MctsMenus(policy, study.choose, study.margin)
 
 
-def _value(
-    game: Game[Any], base: tuple[Policy[Any], Policy[Any]], settings: OpenSpiel
+def valued(
+    game: Game[Any], base: tuple[Policy[Any], Policy[Any]], value: PlainValue, cost: float | None
 ) -> tuple[Evaluator[Any], Sampling[Any] | None]:
-    value = settings.value
+    """v(h) as the settings say: exact, or sampled for books at a price (`cost` where none is given)."""
     if value.model == "exact":
         return Exact(game, base), None
     from preplay.sampling.adaptive import AdaptiveRollouts
@@ -253,6 +253,6 @@ def _value(
         return Rollouts(game, sampler, samples, value.delta / theorem3_histories(*size))
 
     if value.model == "rollouts":
-        return fixed(settings.cost or LEAST_COST), Sampling(fixed)
+        return fixed(cost or LEAST_COST), Sampling(fixed)
     adaptive = AdaptiveRollouts(game, sampler, value.delta)
     return adaptive, Sampling(fixed, Choosing(adaptive, value.epsilon))

@@ -13,7 +13,7 @@ from preplay.matchup import settings
 from preplay.matchup.builtin import BUILTIN
 from preplay.matchup.model import Matchup
 
-KINDS = ("chess", "chess-clock", "openspiel", "synthetic", "tabular")
+KINDS = ("chess", "chess-clock", "openspiel", "python", "synthetic", "tabular")
 
 
 def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:
@@ -27,12 +27,16 @@ def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, 
     if suffix == ".toml":
         name, config = Path(spec).stem, settings.read_toml(Path(spec))
         config.setdefault("kind", "chess")
+        if config["kind"] == "python":
+            config["path"] = str(Path(spec).parent / str(config.get("path", "")))
         for named in (config, *_games(config)):  # files are named from where the matchup is
             given = named.get("file")
             if isinstance(given, str):
                 named["file"] = str(Path(spec).parent / given)
             elif isinstance(given, list):
                 named["file"] = [str(Path(spec).parent / str(one)) for one in given]
+    elif ":" in spec and not Path(spec).exists():
+        name, config = spec, {"kind": "python", "matchup": spec}
     elif spec in BUILTIN:
         name, config = spec, dict(BUILTIN[spec].config)
     elif Path(spec).exists():
@@ -96,10 +100,23 @@ def from_config(
 
         with open_chess_clock(config, workers=workers, store=store) as matchup:
             yield replace(matchup, name=name)
+    elif kind == "python":
+        from preplay.matchup.own import open_python
+
+        with open_python(config) as matchup:
+            yield replace(matchup, name=name)
     else:
         raise InputError(f"{name}: kind = '{kind}'; {nearest(str(kind), KINDS)}")
 
 
 def sides_of(config: Mapping[str, Any]) -> tuple[str, str]:
-    """What the sides are called in a matchup of this kind."""
+    """What the sides are called; runs of a game of one's own have it written down."""
+    if "sides" in config:
+        first, second = config["sides"]
+        return str(first), str(second)
+    if config.get("kind") == "python" and "matchup" in config:
+        from preplay.matchup.own import open_python
+
+        with open_python(config) as matchup:
+            return matchup.sides
     return ("white", "black") if config.get("kind") in ("chess", "chess-clock") else ("1", "2")

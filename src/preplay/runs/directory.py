@@ -23,6 +23,7 @@ from preplay.matchup.source import sides_of
 
 if TYPE_CHECKING:
     from preplay.book import Book
+    from preplay.matchup import Matchup
     from preplay.tree import Tree
 
 FORMAT = "preplay-run/1"
@@ -131,6 +132,12 @@ def versions() -> dict[str, str]:
     """Versions of preplay and of the libraries that results depend on."""
     names = ("numpy", "scipy", "numba", "chess")
     return {"preplay": __version__, "python": platform.python_version()} | {n: version(n) for n in names}
+
+
+def settings_of(matchup: Matchup[Any]) -> dict[str, Any]:
+    """What determines the results of a matchup, with the names of its sides where they are its own."""
+    known = dict(matchup.config)
+    return known if sides_of(known) == matchup.sides else known | {"sides": list(matchup.sides)}
 
 
 def start(

@@ -18,7 +18,7 @@ from preplay.errors import InputError
 from preplay.game import S, Side
 from preplay.growth.goals import Ending, Limits
 from preplay.matchup import Matchup
-from preplay.runs.directory import BOOKS, RESULT, TREE, Run, start
+from preplay.runs.directory import BOOKS, RESULT, TREE, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, told
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
@@ -171,7 +171,7 @@ def equilibrium(
         check_cost(price)
     run = None
     if save is not None:
-        identity = {"costs": list(prices), "gap": gap, "method": method, "matchup": dict(matchup.config)}
+        identity = {"costs": list(prices), "gap": gap, "method": method, "matchup": settings_of(matchup)}
         run = start(Path(save), "equilibrium", matchup.name, identity, matchup.versions)
     found = contest(
         matchup,

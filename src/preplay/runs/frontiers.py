@@ -15,7 +15,7 @@ from preplay.judging import Judged
 from preplay.logistic import Curve
 from preplay.matchup import Matchup
 from preplay.preparation import explore
-from preplay.runs.directory import CHECKPOINT, RESULT, TREE, Run, start
+from preplay.runs.directory import CHECKPOINT, RESULT, TREE, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
@@ -116,7 +116,7 @@ def frontier(
     run = None
     if save is not None:
         least = None if cost is None and matchup.enumerable else matchup.cost(who, cost)
-        identity = {"side": who, "cost": least, "matchup": dict(matchup.config)}
+        identity = {"side": who, "cost": least, "matchup": settings_of(matchup)}
         run = start(Path(save), "frontier", matchup.name, identity, matchup.versions)
     explored = explore(
         matchup,

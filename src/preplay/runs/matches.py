@@ -20,7 +20,7 @@ from preplay.errors import InputError
 from preplay.files import write_text
 from preplay.matchup import Matchup
 from preplay.matchup.searching import BASE_NODES
-from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, start
+from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.equilibria import EquilibriumResult
 from preplay.runs.keeping import save as keep
@@ -216,7 +216,7 @@ def match(
     run = None
     if save is not None:
         identity = {
-            "matchup": dict(matchup.config),
+            "matchup": settings_of(matchup),
             "adjudication": mode,
             "seed": seed,
             "control": control,

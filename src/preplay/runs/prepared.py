@@ -19,7 +19,7 @@ from preplay.matchup import Matchup
 from preplay.preparation import Prepared, Refused, book_of
 from preplay.preparation import prepare as solve
 from preplay.response import check_cost
-from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, start
+from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional, told
 from preplay.runs.keeping import save as keep
 from preplay.sampling.timeshare import TimeShare
@@ -196,5 +196,5 @@ def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -
 def _start(
     matchup: Matchup[S], side: Side, cost: float | None, budget: int | None, directory: Path
 ) -> Run:
-    identity = {"side": side, "cost": cost, "budget": budget, "matchup": dict(matchup.config)}
+    identity = {"side": side, "cost": cost, "budget": budget, "matchup": settings_of(matchup)}
     return start(directory, "prepare", matchup.name, identity, matchup.versions)

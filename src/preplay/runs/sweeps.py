@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from preplay.errors import InputError, StoreError
 from preplay.experiments import figure1 as experiment
 from preplay.experiments.figure1 import Reference
 from preplay.experiments.sweep import (
+    Opening,
     Point,
     Task,
     as_csv,
@@ -26,7 +28,7 @@ from preplay.experiments.sweep import (
 from preplay.files import write_text
 from preplay.game import Side
 from preplay.growth.goals import Limits
-from preplay.matchup import load_config
+from preplay.matchup import Matchup, load_config
 from preplay.matchup.model import side_named
 from preplay.matchup.source import sides_of
 from preplay.runs.directory import FIGURES, POINTS, POINTS_TABLE, RESULT, Run, start
@@ -150,8 +152,12 @@ class SweepResult:
         return sweep_figure(self.points, self.key, self.measures, title)
 
 
+Source = str | Matchup[Any] | Callable[..., Matchup[Any]]
+"""What can be swept: what `open_matchup` takes, a matchup, or a function that builds one."""
+
+
 def sweep(
-    spec: str,
+    source: Source,
     key: str,
     values: Sequence[Any],
     *,
@@ -168,26 +174,35 @@ def sweep(
     stop: Stop = NEVER,
     progress: Callable[[object], None] | None = None,
 ) -> SweepResult:
-    """The best book of a side at each value of one setting, on all cores.
+    """The best book of a side at each value of one setting.
 
-    `spec` is what `open_matchup` takes, `key` a setting as in `black.randomness`, or `cost`. With `save`
-    the points are kept in that directory, and the same call goes on from there. `progress` hears of each
-    point: `print` will do.
+    `source` is what `open_matchup` takes, and `key` a setting as in `black.randomness`, or `cost`: points
+    are then computed on all cores. Or it is a function of one's own that builds a matchup, and `key` the
+    name of its argument. Of a matchup that is open only the `cost` can vary. With `save` the points are
+    kept in that directory, and the same call goes on from there. `progress` hears of each point.
     """
     measures = tuple(measures)
     check_measures(measures)
-    name, config = load_config(spec, changes)
-    who = side_named(str(side), sides_of(config))
     limits, kept = Limits(histories, seconds), Path(store) if store is not None else None
+    if isinstance(source, str):
+        name, config = load_config(source, changes)
+        sides, opening = sides_of(config), None
+    else:
+        if changes:
+            raise InputError(f"changes {changes[0]!r} of a matchup of one's own; expected none")
+        opening = _opening(source, key)
+        name, sides = _known(source, key, values)
+        config = {}
+    who = side_named(str(side), sides)
     tasks = []
     for setting in values:
         price, changed = cost, config
         if key == "cost":
             price = _cost(setting)
-        else:
-            _, changed = load_config(spec, [*changes, f"{key}={json.dumps(setting)}"])
-        tasks.append(Task(name, changed, who, key, setting, price, budget, kept, limits))
-    results = determine(tasks)
+        elif isinstance(source, str):
+            _, changed = load_config(source, [*changes, f"{key}={json.dumps(setting)}"])
+        tasks.append(Task(name, changed, who, key, setting, price, budget, kept, limits, sides[who - 1]))
+    results = determine(tasks) if opening is None else determine(tasks, opening)
     identity = {
         **results.shared,
         "side": who,
@@ -199,13 +214,42 @@ def sweep(
         "seconds": seconds,
     }
     run = start(Path(save), "sweep", name, identity, results.versions) if save is not None else None
-    points = _computed(tasks, run, workers, stop, progress)
+    points = _computed(tasks, run, workers, stop, progress, opening)
     result = SweepResult(
         key=key, points=tuple(points), measures=measures, columns=measures, name=name, run=run
     )
     if run is not None:
         keep(run, result)
     return result
+
+
+def _opening(source: Matchup[Any] | Callable[..., Matchup[Any]], key: str) -> Opening:
+    """How the tasks of a sweep over one's own game come to their matchups."""
+    if isinstance(source, Matchup):
+        if key != "cost":
+            raise InputError(
+                f"key '{key}' of a matchup that is open, where only the cost can vary; "
+                "expected a function that builds the matchup"
+            )
+        return lambda task: nullcontext(source)
+    return lambda task: nullcontext(_built(source, key, task.setting))
+
+
+def _built(source: Callable[..., Matchup[Any]], key: str, setting: Any) -> Matchup[Any]:
+    matchup = source() if key == "cost" else source(**{key: setting})
+    if not isinstance(matchup, Matchup):
+        raise InputError(f"{source!r} gives {type(matchup).__name__}; expected a preplay.Matchup")
+    return matchup
+
+
+def _known(
+    source: Matchup[Any] | Callable[..., Matchup[Any]], key: str, values: Sequence[Any]
+) -> tuple[str, tuple[str, str]]:
+    """The name and the sides of one's own matchup."""
+    if not values:
+        raise InputError("no values; expected at least one to sweep over")
+    first = source if isinstance(source, Matchup) else _built(source, key, values[0])
+    return first.name, first.sides
 
 
 PAPER_NODES = ("white.nodes=4000", "black.nodes=4000", "prep.nodes=20000")
@@ -269,6 +313,7 @@ def _computed(
     workers: int | None,
     stop: Stop,
     progress: Callable[[object], None] | None,
+    opening: Opening | None = None,
 ) -> list[Point]:
     """The points of the tasks, in their order; a run's own are not computed again."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -277,7 +322,8 @@ def _computed(
         if progress is not None:
             progress(SweepProgress(point, done, total))
 
-    return run_tasks(tasks, workers or cores, run.path(POINTS) if run else None, stop=stop, tell=tell)
+    kept = run.path(POINTS) if run else None
+    return run_tasks(tasks, workers or cores, kept, stop=stop, tell=tell, opening=opening)
 
 
 def _cost(setting: Any) -> float:

@@ -11,6 +11,7 @@ from preplay.cli import (
     bounds,
     calibrate,
     check,
+    cluster,
     draw,
     equilibrium,
     export,
@@ -64,4 +65,5 @@ app.command("match")(match.match)
 app.command("check")(check.check)
 app.command("report")(report.report)
 app.command("store")(store.store)
+app.command("cluster")(cluster.cluster)
 app.command("matchups")(matchups.matchups)

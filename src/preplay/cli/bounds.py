@@ -23,6 +23,7 @@ def bounds(
     histories: options.Histories = None,
     seconds: options.Seconds = None,
     workers: options.Workers = None,
+    cluster: options.Cluster = None,
     store: options.Store = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -39,7 +40,7 @@ def bounds(
     from preplay.stopping import on_interrupt
 
     with (
-        open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
+        open_matchup(spec, changes or (), workers=workers, store=store, cluster=cluster) as matchup,
         on_interrupt() as stop,
     ):
         who = matchup.side(side)

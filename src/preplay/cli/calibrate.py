@@ -21,6 +21,7 @@ def calibrate(
     plot: options.Plot = None,
     seconds: options.Seconds = None,
     workers: options.Workers = None,
+    cluster: options.Cluster = None,
     store: options.Store = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -47,7 +48,10 @@ def calibrate(
     if config.get("kind") != "chess":
         raise InputError(f"matchup '{spec}' is not chess; other games have no scores to calibrate")
     _, config = load_config(spec, (*(changes or ()), "value.model=calibrated", *wanted))
-    with from_config(name, config, workers=workers, store=store) as matchup, on_interrupt() as stop:
+    with (
+        from_config(name, config, workers=workers, store=store, cluster=cluster) as matchup,
+        on_interrupt() as stop,
+    ):
         progress = show.progress(quiet or as_json, matchup.telling)
         result = calibrate_run(matchup, seconds=seconds, stop=stop, progress=progress)
         show.end_progress(progress)

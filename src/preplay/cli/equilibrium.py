@@ -35,6 +35,7 @@ def equilibrium(
     plot: options.Plot = None,
     save: options.Save = None,
     workers: options.Workers = None,
+    cluster: options.Cluster = None,
     store: options.Store = None,
     lines: Annotated[int, typer.Option("--lines", min=0, help="Lines of each book to print.")] = 12,
     as_json: options.Json = False,
@@ -58,7 +59,7 @@ def equilibrium(
     if plot is not None:
         check_figure(plot)
     with (
-        open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
+        open_matchup(spec, changes or (), workers=workers, store=store, cluster=cluster) as matchup,
         on_interrupt() as stop,
     ):
         progress = show.progress(quiet or as_json, matchup.telling)

@@ -26,6 +26,7 @@ def frontier(
     histories: options.Histories = None,
     seconds: options.Seconds = None,
     workers: options.Workers = None,
+    cluster: options.Cluster = None,
     store: options.Store = None,
     lines: Annotated[
         int, typer.Option("--lines", min=0, help="How many rows of each table to print.")
@@ -46,7 +47,7 @@ def frontier(
     if plot is not None:
         check_figure(plot)
     with (
-        open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
+        open_matchup(spec, changes or (), workers=workers, store=store, cluster=cluster) as matchup,
         on_interrupt() as stop,
     ):
         progress = show.progress(quiet or as_json, matchup.telling)

@@ -73,6 +73,7 @@ def match(
     pgn: Annotated[Path | None, typer.Option("--pgn", metavar="FILE", help="Write all games.")] = None,
     save: options.Save = None,
     workers: options.Workers = None,
+    cluster: options.Cluster = None,
     store: options.Store = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -102,7 +103,10 @@ def match(
     name, settings = _settings(config, changes or ())
     if not str(settings.get("kind")).startswith("chess"):
         raise InputError(f"matchup '{name}' is not chess; matches are played in chess only")
-    with from_config(name, settings, workers=workers, store=store) as matchup, on_interrupt() as stop:
+    with (
+        from_config(name, settings, workers=workers, store=store, cluster=cluster) as matchup,
+        on_interrupt() as stop,
+    ):
         progress = show.progress(quiet or as_json, matchup.telling)
         result = match_run(
             matchup,

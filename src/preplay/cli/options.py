@@ -37,6 +37,17 @@ Gap = Annotated[
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, help="Engines at work; default: all cores.")
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Engines on a Ray cluster: auto, local, or HOST:PORT.",
+        envvar="PREPLAY_CLUSTER",
+        show_envvar=False,
+        show_default=False,
+    ),
+]
 Store = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="Where engine analyses are kept.")
 ]

@@ -31,6 +31,7 @@ def prepare(
     seconds: options.Seconds = None,
     within: options.Gap = 0.0,
     workers: options.Workers = None,
+    cluster: options.Cluster = None,
     store: options.Store = None,
     lines: Annotated[
         int, typer.Option("--lines", min=0, help="How many lines of the book to print.")
@@ -58,7 +59,7 @@ def prepare(
     if page is not None:
         check_writable(page)
     with (
-        open_matchup(spec, changes or (), workers=workers, store=store) as matchup,
+        open_matchup(spec, changes or (), workers=workers, store=store, cluster=cluster) as matchup,
         on_interrupt() as stop,
     ):
         progress = show.progress(quiet or as_json, matchup.telling)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from preplay import journal
 from preplay.errors import InputError, nearest
@@ -20,6 +20,9 @@ from preplay.matchup import Matchup
 from preplay.matchup.source import from_config
 from preplay.stopping import Stop
 from preplay.text import cell
+
+if TYPE_CHECKING:
+    from preplay.matchup import Matchup
 
 MEASURES = (
     "value",
@@ -89,6 +92,10 @@ class Task:
     limits: Limits
     label: str
     """What the side is called."""
+    cluster: str | None = None
+    """Where its engines are; None: here."""
+    engines: int = 1
+    """How many of them."""
 
 
 Opening = Callable[[Task], AbstractContextManager[Matchup[Any]]]
@@ -96,8 +103,10 @@ Opening = Callable[[Task], AbstractContextManager[Matchup[Any]]]
 
 
 def opened(task: Task) -> AbstractContextManager[Matchup[Any]]:
-    """The matchup that a task's configuration names, with one engine process of each kind."""
-    return from_config(task.name, task.config, workers=1, store=task.store)
+    """The matchup that a task's configuration names, with the task's own engines."""
+    return from_config(
+        task.name, task.config, workers=task.engines, store=task.store, cluster=task.cluster
+    )
 
 
 @dataclass(frozen=True)

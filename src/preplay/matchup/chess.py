@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from preplay.chess.calibration import LIVELY, Calibrator, Table
 from preplay.chess.engines.analysis import Identity
 from preplay.chess.engines.analyst import Analyst
-from preplay.chess.engines.pool import EnginePool
+from preplay.chess.engines.cluster import open_pool
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.habits import Habits, read_habits
 from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, Search, scores
@@ -161,7 +161,11 @@ def default_store() -> Path:
 
 @contextmanager
 def open_chess(
-    config: Mapping[str, Any], *, workers: int | None = None, store: Path | None = None
+    config: Mapping[str, Any],
+    *,
+    workers: int | None = None,
+    store: Path | None = None,
+    cluster: str | None = None,
 ) -> Iterator[Matchup[Any]]:
     """The matchup of a chess configuration, with its engines running as long as the block."""
     settings = validate(Chess, config, "chess matchup")
@@ -174,7 +178,7 @@ def open_chess(
     valuer = valuer_of(settings.value, settings.prep, settings.prep.scored)
     valuing = search_of(valuer, PREP_NODES)
     judges = judges_of(settings.judge, valuer, valuing)
-    with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
+    with AnalysisStore(store or default_store()) as kept, open_pool(cluster, workers) as pool:
         analyst = Analyst(pool, kept)
         base = (
             EnginePolicy(analyst, white, settings.white.randomness, habits[0]),
@@ -212,7 +216,7 @@ def open_chess(
             sides=("white", "black"),
             config=recorded(settings, habits)
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
-            window=WINDOW,
+            window=max(WINDOW, AHEAD_OF_ENGINES * pool.workers),
             negligible=NEGLIGIBLE,
             notation=Notation(
                 lambda history, move: line_san(game, history, move), game.start_fen, game.chess960
@@ -230,6 +234,8 @@ def open_chess(
 
 WINDOW = 16
 """Searches under way or waiting: enough to keep many engines busy, few enough to waste little."""
+AHEAD_OF_ENGINES = 3
+"""Searches for each engine, where there are so many engines that this is more."""
 
 
 def kept_games(store: Path | None) -> Path:

@@ -12,14 +12,15 @@ from pydantic import Field, model_validator
 from preplay.chess.clock import ClockedChess, EngineEffort, Guess
 from preplay.chess.engines.analysis import EngineSpec
 from preplay.chess.engines.analyst import Analyst
+from preplay.chess.engines.cluster import open_pool
 from preplay.chess.engines.discovery import find_command
-from preplay.chess.engines.pool import EnginePool
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.habits import Habits
 from preplay.chess.players.play import EnginePolicy, scores
 from preplay.game import Side, walk
 from preplay.games.clocked import AtTheBoard, FromMemory, ShareOfTheRest, geometric_levels
 from preplay.matchup.chess import (
+    AHEAD_OF_ENGINES,
     NEGLIGIBLE,
     WINDOW,
     Games,
@@ -103,7 +104,11 @@ class ClockedMatchup(Rules):
 
 @contextmanager
 def open_chess_clock(
-    config: Mapping[str, Any], *, workers: int | None = None, store: Path | None = None
+    config: Mapping[str, Any],
+    *,
+    workers: int | None = None,
+    store: Path | None = None,
+    cluster: str | None = None,
 ) -> Iterator[Matchup[Any]]:
     """The matchup of a configuration with a clock; its engines run as long as the block."""
     settings = validate(ClockedMatchup, config, "chess-clock matchup")
@@ -113,7 +118,7 @@ def open_chess_clock(
     keep = kept_games(store)
     habits = habits_of(settings.white.games, 1, keep), habits_of(settings.black.games, 2, keep)
     value = settings.value
-    with AnalysisStore(store or default_store()) as kept, EnginePool(workers=workers) as pool:
+    with AnalysisStore(store or default_store()) as kept, open_pool(cluster, workers) as pool:
         analyst = Analyst(pool, kept)
         rules = tuple(_rule(settings.clock, player) for player in players)
         efforts = [_effort(settings, p, analyst, h) for p, h in zip(players, habits, strict=True)]
@@ -144,7 +149,7 @@ def open_chess_clock(
             sides=("white", "black"),
             config=recorded(settings, habits)
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
-            window=WINDOW,
+            window=max(WINDOW, AHEAD_OF_ENGINES * pool.workers),
             negligible=NEGLIGIBLE,
             clock=Clock(Choosing(rollouts, value.epsilon, value.playouts), replay),
             notation=Notation(game.write, game.start_fen, game.chess960),

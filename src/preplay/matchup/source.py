@@ -62,19 +62,26 @@ def open_matchup(
     *,
     workers: int | None = None,
     store: Path | None = None,
+    cluster: str | None = None,
 ) -> Iterator[Matchup[Any]]:
     """The matchup that `spec` names: a built-in, a `.toml` file, or a tabular `.json` game.
 
-    Engines run as long as the block; `workers` says how many, `store` where their analyses are kept.
+    Engines run as long as the block; `workers` says how many, `store` where their analyses are kept, and
+    `cluster` on which Ray cluster they run instead of here.
     """
     name, config = load_config(spec, changes)
-    with from_config(name, config, workers=workers, store=store) as matchup:
+    with from_config(name, config, workers=workers, store=store, cluster=cluster) as matchup:
         yield matchup
 
 
 @contextmanager
 def from_config(
-    name: str, config: Mapping[str, Any], *, workers: int | None = None, store: Path | None = None
+    name: str,
+    config: Mapping[str, Any],
+    *,
+    workers: int | None = None,
+    store: Path | None = None,
+    cluster: str | None = None,
 ) -> Iterator[Matchup[Any]]:
     """The matchup of a configuration that is already read."""
     kind = config.get("kind")
@@ -93,12 +100,12 @@ def from_config(
     elif kind == "chess":
         from preplay.matchup.chess import open_chess
 
-        with open_chess(config, workers=workers, store=store) as matchup:
+        with open_chess(config, workers=workers, store=store, cluster=cluster) as matchup:
             yield replace(matchup, name=name)
     elif kind == "chess-clock":
         from preplay.matchup.chess_clock import open_chess_clock
 
-        with open_chess_clock(config, workers=workers, store=store) as matchup:
+        with open_chess_clock(config, workers=workers, store=store, cluster=cluster) as matchup:
             yield replace(matchup, name=name)
     elif kind == "python":
         from preplay.matchup.own import open_python

@@ -169,6 +169,7 @@ def sweep(
     histories: int | None = None,
     seconds: float | None = None,
     workers: int | None = None,
+    cluster: str | None = None,
     store: str | Path | None = None,
     save: str | Path | None = None,
     stop: Stop = NEVER,
@@ -214,7 +215,7 @@ def sweep(
         "seconds": seconds,
     }
     run = start(Path(save), "sweep", name, identity, results.versions) if save is not None else None
-    points = _computed(tasks, run, workers, stop, progress, opening)
+    points = _computed(tasks, run, workers, cluster, stop, progress, opening)
     result = SweepResult(
         key=key, points=tuple(points), measures=measures, columns=measures, name=name, run=run
     )
@@ -268,6 +269,7 @@ def figure1(
     changes: Sequence[str] = (),
     published: Sequence[Reference] = (),
     workers: int | None = None,
+    cluster: str | None = None,
     store: str | Path | None = None,
     save: str | Path | None = None,
     stop: Stop = NEVER,
@@ -291,7 +293,7 @@ def figure1(
     results = determine([replace(tasks[0], config=config)])
     identity = {**results.shared, "randomness": list(values), "sides": list(sides)}
     run = start(Path(save), "figure1", name, identity, results.versions) if save is not None else None
-    points = _computed(tasks, run, workers, stop, progress)
+    points = _computed(tasks, run, workers, cluster, stop, progress)
     result = SweepResult(
         key="randomness",
         points=tuple(p for curve in experiment.by_side(points).values() for p in curve),
@@ -311,6 +313,7 @@ def _computed(
     tasks: Sequence[Task],
     run: Run | None,
     workers: int | None,
+    cluster: str | None,
     stop: Stop,
     progress: Callable[[object], None] | None,
     opening: Opening | None = None,
@@ -323,7 +326,14 @@ def _computed(
             progress(SweepProgress(point, done, total))
 
     kept = run.path(POINTS) if run else None
-    return run_tasks(tasks, workers or cores, kept, stop=stop, tell=tell, opening=opening)
+    if cluster is None:
+        return run_tasks(tasks, workers or cores, kept, stop=stop, tell=tell, opening=opening)
+    from preplay.chess.engines.cluster import shared
+
+    with shared(cluster, workers) as (address, engines):  # a few drivers share what the cluster has
+        drivers = max(1, min(cores, engines, len(tasks)))
+        spread = [replace(task, cluster=address, engines=engines // drivers) for task in tasks]
+        return run_tasks(spread, drivers, kept, stop=stop, tell=tell, opening=opening)
 
 
 def _cost(setting: Any) -> float:

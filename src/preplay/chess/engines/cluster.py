@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import heapq
 import itertools
+import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -401,8 +402,6 @@ def connect(address: str, workers: int | None = None) -> Any:
         import ray
     except ImportError:
         raise InputError("--cluster needs Ray: pip install 'preplay[cluster]'") from None
-    import logging
-
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if ray.is_initialized():
         return ray
@@ -419,8 +418,19 @@ def connect(address: str, workers: int | None = None) -> Any:
     return ray
 
 
-def open_pool(
-    cluster: str | None, workers: int | None, tell: Callable[[str], None] | None = None
-) -> Pool:
-    """The engines of this machine, or those of a cluster."""
-    return EnginePool(workers=workers) if cluster is None else ClusterPool(cluster, workers, tell=tell)
+@contextlib.contextmanager
+def shared(address: str, workers: int | None = None) -> Iterator[tuple[str, int]]:
+    """A cluster that several processes use at once: its address, and how many engines it can run."""
+    ray = connect(address, workers)
+    try:
+        total = int(sum(row["Resources"].get("CPU", 0) for row in ray.nodes() if row["Alive"]))
+        yield ray.get_runtime_context().gcs_address, min(total, workers or total)
+    finally:
+        ray.shutdown()
+
+
+def open_pool(cluster: str | None, workers: int | None) -> Pool:
+    """The engines of this machine, or those of a cluster, whose losses are logged as warnings."""
+    if cluster is None:
+        return EnginePool(workers=workers)
+    return ClusterPool(cluster, workers, tell=logging.getLogger("preplay.cluster").warning)

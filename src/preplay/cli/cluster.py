@@ -38,8 +38,7 @@ def cluster(
     from preplay.chess.engines.discovery import find_command
     from preplay.errors import EngineError
 
-    names: list[str | None] = [*(engine or [None])]
-    specs = [EngineSpec.of(find_command(name)) for name in names]
+    specs = [EngineSpec.of(find_command(name)) for name in engine or ["stockfish"]]
     with ClusterPool(address, workers, tell=lambda text: None) as pool:
         faults: dict[str, str] = {}
         for spec in specs:

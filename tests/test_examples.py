@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import runpy
 from pathlib import Path
+from typing import Any
 
 import chess
+import nbformat
 import pytest
+from nbclient import NotebookClient
 from randomgames import books, worth
 
 from preplay.chess.players.habits import read_habits
@@ -29,6 +32,32 @@ def test_a_game_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
         assert (value - low) / (size - less) == pytest.approx(cost, abs=4e-4)  # the price of the step
     # Sixteen stones are won by who knows how: all that Theorem 1's proof memorizes is enough.
     assert theorem == "Theorem 1: 448 histories surely earn 0.350, the 23 of its proof 1.000"
+
+
+def test_a_game_with_chance(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "dice_race.py"), run_name="__main__")
+    first, second, *swept = capsys.readouterr().out.splitlines()
+    assert first == "without a book 0.529, with 9 histories 0.635"
+    assert second.startswith("when both prepare 0.550, certified within ")
+    assert [line.split()[2] for line in swept] == ["3", "8", "7"]
+
+
+def test_the_notebook_says_what_it_shows() -> None:
+    """Executed from top to bottom, it gives again what is printed in it."""
+    text = (EXAMPLES / "own_game.ipynb").read_text(encoding="utf-8")
+    read: Any = nbformat.from_dict
+    kept, again = read(json.loads(text)), read(json.loads(text))
+    NotebookClient(
+        again, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(EXAMPLES)}}
+    ).execute()
+    assert [shown(cell) for cell in again.cells] == [shown(cell) for cell in kept.cells]
+    assert sum(len(shown(cell)) for cell in kept.cells) > 1000
+
+
+def shown(cell: Any) -> str:
+    """What a cell of a notebook prints, as text."""
+    outputs = cell.get("outputs", ())
+    return "".join(out.get("text") or out["data"]["text/plain"] for out in outputs)
 
 
 def test_the_tabular_example() -> None:

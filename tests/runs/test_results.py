@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from preplay import runs
 from preplay.errors import InputError, StoreError
+from preplay.figures import save_figure
 from preplay.matchup import open_matchup
 from preplay.runs.equilibria import EquilibriumResult, MixedSide, equilibrium
 from preplay.runs.frontiers import FrontierResult, frontier
@@ -169,3 +171,36 @@ def test_a_stop_is_told_and_the_same_call_goes_on(tmp_path: Path) -> None:
     assert cut.ending in ("interrupted", "complete")
     assert all("histories" in line for line in seen)
     assert whole.ending == "complete"
+
+
+def test_results_are_tables_and_figures(tmp_path: Path) -> None:
+    with open_matchup(GAME) as matchup:
+        prepared = prepare(matchup, 1, 0.01)
+        front = frontier(matchup, 1)
+        both = equilibrium(matchup, 0.01)
+    table = prepared.to_pandas()
+    assert len(table) == prepared.size
+    assert table["gain"].sum() == pytest.approx(prepared.value - prepared.unprepared)
+    assert list(front.to_pandas()["size"]) == [p.size for p in front.points]
+    assert set(both.to_pandas()["side"]) == {1, 2}
+    swept = sweep(GAME, "cost", [0.01, 0.1], side=1, workers=1)
+    assert list(swept.to_pandas()["cost"]) == [0.01, 0.1]
+    assert list(swept.to_pandas()["net"]) == [p.net for p in swept.points]
+    best = [p for p in front.points if p.cost > 0.01]
+    (line, *_), *_ = [axis.lines for axis in prepared.plot_frontier().axes]
+    assert np.asarray(line.get_ydata()).tolist() == pytest.approx(
+        [front.unprepared, *(p.value for p in best)]
+    )
+    for figure in (prepared.plot_frontier(), front.plot_frontier(), both.plot_trace(), swept.plot()):
+        save_figure(figure, tmp_path / "figure.svg")
+        assert (tmp_path / "figure.svg").stat().st_size > 5000
+    empty = prepare(matchup, 1, 0.9)
+    assert list(empty.to_pandas().columns) == list(table.columns)
+
+
+def test_without_pandas_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_matchup(GAME) as matchup:
+        result = prepare(matchup, 1, 0.01)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r"pip install 'preplay\[pandas\]'"):
+        result.to_pandas()

@@ -265,7 +265,7 @@ def test_others_are_counted_without_the_player(tmp_path: Path) -> None:
         + pgn("1. e4 e5", black="X", Date="2020.01.01")
         + pgn("1. e4 e6", black="Y", Date="2022.01.01")
     )
-    old, every = count_others([path], ["rival"], 2, before="2021")
+    old, every = count_others([path], ["rival"], 2, before=["2021"])
     assert (old.moves, every.moves) == (1, 2)
     board = chess.Board()
     board.push_san("e4")

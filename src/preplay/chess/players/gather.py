@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import re
 from collections import Counter
@@ -287,23 +288,24 @@ def count_others(
     side: Side,
     which: GameFilter | None = None,
     *,
-    before: str = "",
+    before: Sequence[str] = (),
     keep: Path | None = None,
     limit: int = LIMIT,
     progress: Callable[[str], None] | None = None,
-) -> tuple[MoveCounts, MoveCounts]:
-    """How everybody else plays `side`: in games before a date, and in all of them."""
+) -> tuple[MoveCounts, ...]:
+    """How everybody else plays `side`: in games before each of some rising dates, and in all of them."""
     which = which or GameFilter()
-    files = find_files(sources)
-    older, newer = MoveAdder(), MoveAdder()
-    for tags, keys, codes in _read(files, keep, limit, _Seen(), progress):
+    spans = [MoveAdder() for _ in range(len(before) + 1)]
+    for tags, keys, codes in _read(find_files(sources), keep, limit, _Seen(), progress):
         name = tags.white if side == 1 else tags.black
         if (unwanted and meant(unwanted, name)) or not which.takes(tags, side):
             continue
-        target = newer if before and date_of(tags) >= before else older
-        target.add(keys[side - 1 :: 2], codes[side - 1 :: 2])
-    old = older.table()
-    return old, together((old, newer.table()))
+        span = bisect.bisect_right(before, date_of(tags))
+        spans[span].add(keys[side - 1 :: 2], codes[side - 1 :: 2])
+    tables: list[MoveCounts] = []
+    for span in spans:
+        tables.append(together((*tables[-1:], span.table())))
+    return tuple(tables)
 
 
 class MoveAdder:

@@ -1,0 +1,355 @@
+"""An opponent fitted to games: gathered, fitted, held against the newest games, saved and loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import chess
+import numpy as np
+
+from preplay.chess.engines.analysis import Analysis
+from preplay.chess.engines.analyst import Analyst
+from preplay.chess.players import fit
+from preplay.chess.players.counts import MoveCounts, packed, unpacked
+from preplay.chess.players.fit import MoveColumns, SeenMove, Weights
+from preplay.chess.players.gather import GameFilter, Gathered, OwnGame, count_others, gather, own_moves
+from preplay.chess.players.habits import Habits, digest_of_games
+from preplay.chess.players.person import LEAST, Level, Person
+from preplay.chess.players.sources import digest_of, find_files
+from preplay.chess.players.squares import coded_move, move_code
+from preplay.chess.players.standin import StandIn
+from preplay.chess.rules import ChessState
+from preplay.errors import InputError
+from preplay.files import write_text
+from preplay.game import Side
+from preplay.policy import spread_rest
+from preplay.stopping import NEVER, Stop
+
+FORMAT = "preplay-opponent/1"
+NEWEST = 0.2
+"""The share of the games that the model is held against, and of those before them that it is fitted to."""
+PLIES = 20
+"""Half-moves of each game that are explained."""
+SAMPLE = 1000
+"""Moves that engines are asked about, at most, of each of the two."""
+TRIAL = 300
+"""Moves that levels of an engine are compared on."""
+BATCH = 64
+LEVELS = (Level(nodes=1000), Level(nodes=5000))
+
+
+@dataclass(frozen=True, eq=False)
+class Opponent:
+    """A fitted player of one side, with how good the fit is."""
+
+    side: Side
+    names: tuple[str, ...]
+    person: Person
+    report: Mapping[str, Any] = field(default_factory=dict)
+    """What `preplay opponent` prints, as JSON data."""
+
+    @property
+    def title(self) -> str:
+        """What to call the player."""
+        return self.names[0] if self.names else "a player"
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How an opponent is fitted: which games count, who else's, who may stand in, and how much is asked."""
+
+    which: GameFilter = GameFilter()
+    population: tuple[str, ...] = ()
+    levels: tuple[Level, ...] = LEVELS
+    sample: int = SAMPLE
+    least: float = LEAST
+
+
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """Games to be explained by those before them."""
+
+    games: Sequence[OwnGame]
+    own: MoveCounts
+    others: MoveCounts
+
+
+def fit_opponent(
+    analyst: Analyst,
+    files: Sequence[str | Path],
+    players: Sequence[str],
+    side: Side,
+    asking: Asking | None = None,
+    *,
+    keep: Path | None = None,
+    stop: Stop = NEVER,
+    progress: Callable[[str], None] | None = None,
+) -> Opponent:
+    """Fit the model to somebody's games.
+
+    The newest fifth of the games is explained by the older ones: that is the log-loss reported, with
+    weights fitted to the games just before them. The model that is returned has counted all games, and
+    its weights are fitted to both. Where `stop` cuts the questions short, those answered so far count.
+    """
+    asking = asking or Asking()
+    which = asking.which
+    gathered = gather(files, players, side, which, keep=keep, progress=progress)
+    games = gathered.games
+    tested = round(NEWEST * len(games))
+    tuned = round(NEWEST * (len(games) - tested))
+    cuts = len(games) - tested - tuned, len(games) - tested
+    dates = [games[k].date if k < len(games) else "9999" for k in cuts]
+    every = [*files, *asking.population]
+    tables = count_others(every, players, side, which, before=dates, keep=keep, progress=progress)
+    windows = [
+        _Window(games[low:high], gathered.counts(games[:low]), others)
+        for low, high, others in zip(cuts, (cuts[1], len(games)), tables, strict=False)
+    ]
+    ask = _Questions(analyst, side, asking.sample, stop, progress)
+    level, tuning = _best_level(ask, windows[0], asking.levels)
+    weights = fit.fit_weights(MoveColumns.of([move for move, _ in tuning]))
+    testing = ask.moves(windows[1], level, "newest games")
+    final = fit.fit_weights(MoveColumns.of([move for move, _ in (*tuning, *testing)]))
+    habits = Habits(
+        gathered.counts(),
+        len(games),
+        final.own,
+        digest_of_games(gathered),
+        tables[-1],
+        final.others,
+        gathered.met(),
+    )
+    person = Person(habits, level, final.engine, asking.least)
+    held = Habits(windows[1].own, len(games) - tested, weights.own, "", windows[1].others, weights.others)
+    report = _report(gathered, asking, windows[1], cuts[1], person, len(tuning) + len(testing))
+    report |= _quality(Person(held, level, weights.engine, asking.least), weights, testing)
+    return Opponent(side, tuple(players) or tuple(gathered.names)[:1], person, report)
+
+
+class _Questions:
+    """Asks an engine about the positions of games, as many as are wanted and as time allows."""
+
+    def __init__(
+        self,
+        analyst: Analyst,
+        side: Side,
+        most: int,
+        stop: Stop,
+        progress: Callable[[str], None] | None,
+    ) -> None:
+        self._analyst, self._side, self._most = analyst, side, most
+        self._stop, self._progress = stop, progress
+
+    def moves(
+        self, window: _Window, level: Level, what: str, most: int | None = None
+    ) -> list[tuple[SeenMove, chess.Board]]:
+        """Moves of the player in these games with what was known before them."""
+        search = level.search()
+        picked = self._picked(window, most or self._most)
+        found: list[tuple[SeenMove, chess.Board]] = []
+        for low in range(0, len(picked), BATCH):
+            if self._stop.asked:
+                break
+            part = picked[low : low + BATCH]
+            boards = [_board_before(game, ply) for game, ply in part]
+            states = [ChessState((), board) for board in boards]
+            with self._stop.interruptible():
+                analyses = self._analyst.analyse([search.request(state) for state in states])
+            for (game, ply), board, analysis in zip(part, boards, analyses, strict=True):
+                key, code = int(game.keys[ply]), int(game.codes[ply])
+                own, others = window.own.at(key), window.others.at(key)
+                found.append((_seen(board, code, own, others, analysis), board))
+            if self._progress is not None:
+                self._progress(f"{what}: {len(found):,} of {len(picked):,} moves ({level})")
+        return found
+
+    def _picked(self, window: _Window, most: int) -> list[tuple[OwnGame, int]]:
+        """Moves drawn from all, in an order in which every beginning is a fair sample."""
+        every = [
+            (game, ply)
+            for game in window.games
+            for ply in range(self._side - 1, min(PLIES, len(game.codes)), 2)
+        ]
+        order = np.random.default_rng(0).permutation(len(every))[:most]
+        return [every[int(k)] for k in order]
+
+
+def _board_before(game: OwnGame, ply: int) -> chess.Board:
+    """The position before a half-move, remembering what the rules of matchups do."""
+    board = chess.Board()
+    for code in game.codes[:ply].tolist():
+        board.push(coded_move(code))
+    return board.copy(stack=board.halfmove_clock)
+
+
+def _seen(
+    board: chess.Board, code: int, own: dict[int, int], others: dict[int, int], analysis: Analysis
+) -> SeenMove:
+    codes = tuple(move_code(chess.Move.from_uci(line.move)) for line in analysis.lines)
+    best = move_code(chess.Move.from_uci(analysis.best))
+    return SeenMove(code, own, others, analysis, codes, best, board.legal_moves.count())
+
+
+def _best_level(
+    ask: _Questions, window: _Window, levels: Sequence[Level]
+) -> tuple[Level, list[tuple[SeenMove, chess.Board]]]:
+    """The level that explains the player's moves best, and all moves with what it says of them."""
+    best, least = levels[0], np.inf
+    if len(levels) > 1:
+        for level in levels:
+            moves = ask.moves(window, level, "level", TRIAL)
+            columns = MoveColumns.of([move for move, _ in moves])
+            loss = fit.fitted_loss(columns, fit.fit_weights(columns)) if moves else np.inf
+            if loss < least:
+                best, least = level, loss
+    return best, ask.moves(window, best, "fitting")
+
+
+def _quality(
+    person: Person, weights: Weights, testing: Sequence[tuple[SeenMove, chess.Board]]
+) -> dict[str, Any]:
+    """How well the newest games are explained, as they would be played, beside simpler models."""
+    if not testing:
+        return {"logloss": None, "error": None, "top1": None, "below": None, "baselines": {}, "moves": 0}
+    played: list[float] = []
+    hits: list[bool] = []
+    for seen, board in testing:
+        shares = person.distribution(board, seen.analysis)
+        name = board.uci(coded_move(seen.code))
+        hits.append(max(shares, key=lambda move: shares[move]) == name)
+        names = [board.uci(move) for move in board.legal_moves]
+        played.append(spread_rest(shares, names).get(name, 0.0))
+    p = np.array(played)
+    columns = MoveColumns.of([seen for seen, _ in testing])
+    narrow = StandIn(choice=0.0, narrow=1.0 - 1e-12, narrow_randomness=10.0, rest=0.0)
+    alone = columns.engine(weights.engine)
+    old = columns.engine(narrow)
+    crowd = (columns.others_hit + weights.others * alone) / (columns.others + weights.others)
+    baselines = {
+        "engine, best 2, r = 10": old,
+        "engine mix": alone,
+        "own games over engine, best 2, r = 10": (columns.own_hit + old) / (columns.own + 1.0),
+        "own games over engine mix": (columns.own_hit + weights.own * alone)
+        / (columns.own + weights.own),
+        "others over engine mix": crowd,
+    }
+    surprise = -np.log(np.maximum(p, fit.FLOOR))
+    return {
+        "logloss": float(surprise.mean()),
+        "error": float(surprise.std() / np.sqrt(len(p))),
+        "top1": float(np.mean(hits)),
+        "below": float(np.mean(p < fit.FLOOR)),
+        "baselines": {name: fit.log_loss(values) for name, values in baselines.items()},
+        "moves": len(p),
+    }
+
+
+def _report(
+    gathered: Gathered, asking: Asking, newest: _Window, train: int, person: Person, asked: int
+) -> dict[str, Any]:
+    side, habits = gathered.side, person.habits
+    seen = [own_moves(game, side)[0][: PLIES // 2] for game in newest.games]
+    keys = np.concatenate(seen) if seen else np.zeros(0, np.uint64)
+    which = asking.which
+    return {
+        "side": "white" if side == 1 else "black",
+        "players": list(gathered.wanted),
+        "games": len(gathered.games),
+        "names": gathered.names,
+        "speeds": gathered.speeds,
+        "dates": [gathered.games[0].date, gathered.games[-1].date],
+        "positions": habits.own.positions,
+        "known": float(newest.own.knows(keys).mean()) if len(keys) else None,
+        "population": {"positions": habits.others.positions, "moves": habits.others.moves},
+        "fitted": {
+            "own_weight": habits.weight,
+            "population_weight": habits.others_weight,
+            "engine": str(person.level),
+            "least": person.least,
+            "asked": asked,
+        }
+        | person.standin.as_data(),
+        "split": {
+            "train": train,
+            "test": len(newest.games),
+            "since": newest.games[0].date if newest.games else None,
+        },
+        "filters": {"since": which.since, "speeds": list(which.speeds), "rating": which.rating},
+        "skipped": asdict(gathered.skipped),
+        "files": [str(path) for path in gathered.files],
+        "warnings": list(gathered.warnings),
+    }
+
+
+def save_opponent(opponent: Opponent, path: Path) -> None:
+    """Write a `preplay-opponent/1` file: all that is needed to play, without the games it came from."""
+    write_text(path, json.dumps(opponent_data(opponent)) + "\n")
+
+
+def opponent_data(opponent: Opponent) -> dict[str, Any]:
+    """An opponent as JSON data."""
+    person = opponent.person
+    habits = person.habits
+    return {
+        "format": FORMAT,
+        "side": opponent.side,
+        "names": list(opponent.names),
+        "report": dict(opponent.report),
+        "level": asdict(person.level) | {"options": dict(person.level.options)},
+        "standin": person.standin.as_data(),
+        "least": person.least,
+        "own_weight": habits.weight,
+        "others_weight": habits.others_weight,
+        "games": habits.games,
+        "digest": habits.digest,
+        "own": habits.own.as_data(),
+        "others": habits.others.as_data(),
+        "met": packed(habits.met),
+    }
+
+
+def load_opponent(path: str | Path) -> tuple[Opponent, str]:
+    """An opponent that was saved, and the digest of the file."""
+    try:
+        raw = Path(path).read_bytes()
+        data = json.loads(raw)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; expected a {FORMAT} file") from None
+    except ValueError:
+        data = None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError(f"{path}: not an opponent; expected a file made by `preplay opponent --save`")
+    try:
+        return opponent_of(data), hashlib.sha256(raw).hexdigest()[:16]
+    except (KeyError, TypeError, ValueError, InputError) as error:
+        raise InputError(f"{path}: damaged opponent ({error})") from None
+
+
+def opponent_of(data: Mapping[str, Any]) -> Opponent:
+    """The inverse of `opponent_data`."""
+    habits = Habits(
+        own=MoveCounts.of_data(data["own"]),
+        games=int(data["games"]),
+        weight=float(data["own_weight"]),
+        digest=str(data["digest"]),
+        others=MoveCounts.of_data(data["others"]),
+        others_weight=float(data["others_weight"]),
+        met=unpacked(str(data["met"]), np.uint64),
+    )
+    person = Person(
+        habits, Level(**data["level"]), StandIn.of_data(data["standin"]), float(data["least"])
+    )
+    side: Side = 1 if int(data["side"]) == 1 else 2
+    return Opponent(side, tuple(map(str, data["names"])), person, dict(data["report"]))
+
+
+def digest_of_all(files: Sequence[str | Path]) -> str:
+    """Changes with any of some files."""
+    return hashlib.sha256(" ".join(digest_of(path) for path in find_files(files)).encode()).hexdigest()[
+        :16
+    ]

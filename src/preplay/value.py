@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, Protocol, runtime_checkable
 
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Game, S, S_contra, Side, check_length
-from preplay.policy import Ahead, Policy, ahead_of, check_distribution
+from preplay.policy import REST, Ahead, Policy, ahead_of, check_distribution, spread_rest
 
 
 class Value(NamedTuple):
@@ -124,6 +124,8 @@ class Exact(Generic[S]):
                 distribution = game.chance(state)
             else:
                 (distribution,) = self.base[player - 1].distributions([state])
+                if REST in distribution:
+                    distribution = spread_rest(distribution, game.actions(state))
             check_distribution(distribution, f"history {key}")
             children = [(p, game.next(state, a)) for a, p in distribution.items() if p > 0.0]
             stack.append((state, [(p, game.history(child)) for p, child in children]))

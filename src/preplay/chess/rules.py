@@ -68,7 +68,7 @@ class ChessGame:
             raise InputError(f"start position '{self.start}': not a legal position ({problems})")
         for text in self.before:
             try:
-                board.push(_parse(board, text))
+                board.push(parse_move(board, text))
             except ValueError:
                 raise InputError(
                     f"start move '{text}' after {board.fen()}; expected a legal move in UCI or SAN"
@@ -140,7 +140,8 @@ def _outcome(board: chess.Board) -> float | None:
     return None
 
 
-def _parse(board: chess.Board, text: str) -> chess.Move:
+def parse_move(board: chess.Board, text: str) -> chess.Move:
+    """A legal move in UCI or SAN; ValueError if it is none."""
     try:
         move = board.parse_uci(text)
     except ValueError:

@@ -19,6 +19,7 @@ from preplay.cli import (
     frontier,
     match,
     matchups,
+    opponent,
     prepare,
     report,
     store,
@@ -63,6 +64,7 @@ app.command("export")(export.export)
 app.command("uci")(uci.uci)
 app.command("match")(match.match)
 app.command("check")(check.check)
+app.command("opponent")(opponent.opponent)
 app.command("report")(report.report)
 app.command("store")(store.store)
 app.command("cluster")(cluster.cluster)

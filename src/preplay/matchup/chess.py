@@ -18,10 +18,9 @@ from preplay.chess.engines.analysis import Identity
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.engines.cluster import open_pool
 from preplay.chess.engines.store import AnalysisStore
-from preplay.chess.players.habits import Habits, read_habits
+from preplay.chess.players.person import Level
 from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, Search, scores
 from preplay.chess.rules import ChessGame, line_san
-from preplay.errors import InputError
 from preplay.game import Side, walk
 from preplay.matchup.chess_values import (
     RESULTS,
@@ -34,6 +33,7 @@ from preplay.matchup.chess_values import (
     valuer_of,
 )
 from preplay.matchup.model import Engines, Matchup, Notation, Sampling
+from preplay.matchup.people import Known, Seat, seat_of_engine, seat_of_games, seat_of_rivals
 from preplay.matchup.searching import BASE_NODES, PREP_NODES, Searching, limited, search_of
 from preplay.matchup.settings import LIMITS, Offering, Settings, validate, without_idle_menus
 from preplay.value import Evaluator
@@ -57,33 +57,9 @@ class Preparation(Player, Offering):
         return max(self.multipv, self.choose) if self.offering else self.multipv
 
 
-class Games(Settings):
-    """Games of a player, who moves as they tell; the engine's opinion counts as `weight` games."""
+class AtBoard(Player, Known):
+    """A side at the board: an engine, somebody whose games are known, or an opponent fitted before."""
 
-    file: str | list[str]
-    """PGN files, folders or patterns."""
-    player: str | list[str] = ""
-    """A name, or several spellings of it; empty: whoever has the side."""
-    weight: float = Field(default=1.0, gt=0.0)
-    digest: str = ""
-    """Of the files, in runs: they must not have changed since."""
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """All files."""
-        return (self.file,) if isinstance(self.file, str) else tuple(self.file)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All spellings of the name."""
-        given = (self.player,) if isinstance(self.player, str) else tuple(self.player)
-        return tuple(name for name in given if name.strip())
-
-
-class AtBoard(Player):
-    """A side at the board: an engine, or somebody whose games are known."""
-
-    games: Games | None = None
     rating: float | None = None
     """For the logistic value model: what the rating difference is worth beside the score."""
 
@@ -171,8 +147,6 @@ def open_chess(
     settings = validate(Chess, config, "chess matchup")
     game = settings.game()
     white, black = search_of(settings.white, BASE_NODES), search_of(settings.black, BASE_NODES)
-    keep = kept_games(store)
-    habits = habits_of(settings.white.games, 1, keep), habits_of(settings.black.games, 2, keep)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
     studies = studied(preps[0]), studied(preps[1])
     valuer = valuer_of(settings.value, settings.prep, settings.prep.scored)
@@ -180,18 +154,18 @@ def open_chess(
     judges = judges_of(settings.judge, valuer, valuing)
     with AnalysisStore(store or default_store()) as kept, open_pool(cluster, workers) as pool:
         analyst = Analyst(pool, kept)
-        base = (
-            EnginePolicy(analyst, white, settings.white.randomness, habits[0]),
-            EnginePolicy(analyst, black, settings.black.randomness, habits[1]),
+        seats = (
+            _seat(settings.white, 1, game, white, analyst, kept_games(store)),
+            _seat(settings.black, 2, game, black, analyst, kept_games(store)),
         )
+        base = seats[0].policy, seats[1].policy
         prep = (
             EnginePolicy(analyst, studies[0], preps[0].randomness),
             EnginePolicy(analyst, studies[1], preps[1].randomness),
         )
-        engines = {s.engine: pool.identity(s.engine) for s in (white, black, *studies, valuing, *judges)}
-        widest = max(s.multipv for s in (white, black, *studies)) + max(
-            h.widest if h else 0 for h in habits
-        )
+        asked = [*(s for seat in seats for s in seat.searches), *studies, valuing, *judges]
+        engines = {s.engine: pool.identity(s.engine) for s in asked}
+        widest = max(*(s.multipv for s in studies), *(seat.widest for seat in seats))
         calibration = _calibration(settings, game, base, prep, analyst, valuing, kept, engines.values())
         scale = scale_of(settings.value, (settings.white.rating, settings.black.rating), calibration)
         value: Evaluator[Any]
@@ -214,7 +188,7 @@ def open_chess(
             sampling=sampling,
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
-            config=recorded(settings, habits)
+            config=recorded(settings, [seat.record for seat in seats])
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
             window=max(WINDOW, AHEAD_OF_ENGINES * pool.workers),
             negligible=NEGLIGIBLE,
@@ -244,25 +218,29 @@ def kept_games(store: Path | None) -> Path:
     return store.with_name(f"{store.stem}-games")
 
 
-def habits_of(given: Games | None, side: Side, keep: Path | None = None) -> Habits | None:
-    """What the games of a side's player tell; a file that changed since its run is refused."""
-    if given is None:
-        return None
-    habits = read_habits(given.files, side, given.names, given.weight, keep=keep)
-    if given.digest not in ("", habits.digest):
-        files = ", ".join(given.files)
-        raise InputError(f"{files}: has changed since the run; its digest was {given.digest}")
-    return habits
-
-
-def recorded(settings: Settings, habits: tuple[Habits | None, Habits | None]) -> dict[str, Any]:
-    """The settings that determine a result, with the digests of the games they name."""
+def recorded(settings: Settings, persons: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The settings that determine a result, with what must not change of the people in it."""
     config = settings.model_dump(exclude={"cost", "white_cost", "black_cost"})
     config = without_idle_menus(config, settings)
-    for side, known in zip(("white", "black"), habits, strict=True):
-        if known is not None:
-            config[side]["games"]["digest"] = known.digest
+    for side, record in zip(("white", "black"), persons, strict=True):
+        table = config[side]
+        for name, known in record.items():
+            table[name] = known if isinstance(known, list) else table[name] | known
+        if not table["opponent"]:
+            del table["opponent"]
     return config
+
+
+def _seat(
+    player: AtBoard, side: Side, game: ChessGame, search: Search, analyst: Analyst, keep: Path
+) -> Seat:
+    """Who sits at the board: an engine, a person of some games, or rivals that were fitted before."""
+    if player.opponent:
+        return seat_of_rivals(player.opponent, side, game, analyst)
+    if player.games is None or player.games.weight is not None:
+        return seat_of_engine(player, side, search, player.randomness, analyst, keep)
+    level = Level(player.engine, player.options, player.nodes or BASE_NODES)
+    return seat_of_games(player.games, side, [level], analyst, keep)
 
 
 def studied(prep: Preparation) -> Search:

@@ -23,16 +23,15 @@ from preplay.matchup.chess import (
     AHEAD_OF_ENGINES,
     NEGLIGIBLE,
     WINDOW,
-    Games,
     Player,
     Rules,
     default_store,
-    habits_of,
     kept_games,
     recorded,
     study,
 )
 from preplay.matchup.model import Choosing, Clock, Engines, Matchup, Notation
+from preplay.matchup.people import Known, habits_of, record_of
 from preplay.matchup.searching import PREP_NODES, search_of
 from preplay.matchup.settings import Settings, validate
 from preplay.sampling.adaptive import AdaptiveRollouts
@@ -60,7 +59,7 @@ class Timing(Settings):
         return self
 
 
-class ClockedPlayer(Settings):
+class ClockedPlayer(Known):
     """A side at the board; what it leaves out of its time is as in the clock."""
 
     engine: str | None = None
@@ -70,7 +69,6 @@ class ClockedPlayer(Settings):
     budget: int | None = Field(default=None, ge=1)
     increment: int | None = Field(default=None, ge=0)
     share: float | None = Field(default=None, gt=0.0, le=1.0)
-    games: Games | None = None
 
 
 class ClockedValue(Settings):
@@ -116,7 +114,7 @@ def open_chess_clock(
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
     studies = [search_of(prep, PREP_NODES) for prep in preps]
     keep = kept_games(store)
-    habits = habits_of(settings.white.games, 1, keep), habits_of(settings.black.games, 2, keep)
+    habits = habits_of(settings.white, 1, keep), habits_of(settings.black, 2, keep)
     value = settings.value
     with AnalysisStore(store or default_store()) as kept, open_pool(cluster, workers) as pool:
         analyst = Analyst(pool, kept)
@@ -147,7 +145,7 @@ def open_chess_clock(
             value=Guess(analyst, search_of(settings.prep, PREP_NODES), value.slope, value.doubling),
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
-            config=recorded(settings, habits)
+            config=recorded(settings, [record_of(*row) for row in zip(habits, players, strict=True)])
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
             window=max(WINDOW, AHEAD_OF_ENGINES * pool.workers),
             negligible=NEGLIGIBLE,

@@ -29,12 +29,7 @@ def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, 
         config.setdefault("kind", "chess")
         if config["kind"] == "python":
             config["path"] = str(Path(spec).parent / str(config.get("path", "")))
-        for named in (config, *_games(config)):  # files are named from where the matchup is
-            given = named.get("file")
-            if isinstance(given, str):
-                named["file"] = str(Path(spec).parent / given)
-            elif isinstance(given, list):
-                named["file"] = [str(Path(spec).parent / str(one)) for one in given]
+        _from_here(config, Path(spec).parent)
     elif ":" in spec and not Path(spec).exists():
         name, config = spec, {"kind": "python", "matchup": spec}
     elif spec in BUILTIN:
@@ -48,11 +43,23 @@ def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, 
     return name, settings.override(config, changes)
 
 
-def _games(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The tables that name a file of played games."""
+def _from_here(config: dict[str, Any], place: Path) -> None:
+    """Files are named from where the matchup is."""
+
+    def there(given: Any) -> Any:
+        if isinstance(given, list):
+            return [there(one) for one in given]
+        if isinstance(given, dict) and "file" in given:
+            return given | {"file": there(given["file"])}
+        return str(place / given) if isinstance(given, str) and given else given
+
     players = [config.get(side) for side in ("white", "black")]
-    tables = [player.get("games") for player in players if isinstance(player, dict)]
-    return [table for table in tables if isinstance(table, dict)]
+    people = [player for player in players if isinstance(player, dict)]
+    games = [player["games"] for player in people if isinstance(player.get("games"), dict)]
+    for table, names in ((config, ("file",)), *((t, ("opponent",)) for t in people)):
+        table.update({name: there(table[name]) for name in names if name in table})
+    for table in games:
+        table.update({name: there(table[name]) for name in ("file", "population") if name in table})
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
-from preplay.policy import Policy, check_distribution
+from preplay.policy import REST, Policy, check_distribution, spread_rest
 from preplay.randomness import seed_of
 from preplay.tree import Floats
 from preplay.value import Value
@@ -226,8 +226,10 @@ class Playouts(Generic[S]):
                     f"base policy of player {player}: {len(distributions)} distributions "
                     f"for {len(states)} histories; expected one each"
                 )
-            for (history, _), distribution in zip(unknown, distributions, strict=True):
+            for (history, state), distribution in zip(unknown, distributions, strict=True):
                 check_distribution(distribution, f"history {list(history)}")
+                if REST in distribution:
+                    distribution = spread_rest(distribution, self.game.actions(state))  # noqa: PLW2901
                 found[history] = self.known[history] = _laid_out(distribution)
         while len(self.known) > self.memory:
             del self.known[next(iter(self.known))]

@@ -163,7 +163,7 @@ def test_prepare_against_a_person_from_a_file(
     assert (code, err) == (0, "")
     firsts = [entry for entry in json.loads(out)["book"] if len(entry["history"]) == 1]
     answers = {entry["history"][0]: entry["reach"] for entry in firsts}
-    assert answers["c7c5"] >= 7 / 11
+    assert answers["c7c5"] == pytest.approx(0.65, abs=0.1)  # 7 of 10, and what others may think
     code, _, _ = preplay(capsys, "export", tmp_path / "run", "--pgn", tmp_path / "book.pgn")
     assert code == 0
     with (tmp_path / "book.pgn").open() as file:

@@ -303,8 +303,8 @@ def count_others(
         span = bisect.bisect_right(before, date_of(tags))
         spans[span].add(keys[side - 1 :: 2], codes[side - 1 :: 2])
     tables: list[MoveCounts] = []
-    for span in spans:
-        tables.append(together((*tables[-1:], span.table())))
+    for adder in spans:
+        tables.append(together((*tables[-1:], adder.table())))
     return tuple(tables)
 
 

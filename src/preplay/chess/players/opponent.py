@@ -32,7 +32,7 @@ from preplay.stopping import NEVER, Stop
 
 FORMAT = "preplay-opponent/1"
 NEWEST = 0.2
-"""The share of the games that the model is held against, and of those before them that it is fitted to."""
+"""The share of games held against the model, and of those before them that it is fitted to."""
 PLIES = 20
 """Half-moves of each game that are explained."""
 SAMPLE = 1000
@@ -61,9 +61,9 @@ class Opponent:
 
 @dataclass(frozen=True)
 class Asking:
-    """How an opponent is fitted: which games count, who else's, who may stand in, and how much is asked."""
+    """How an opponent is fitted: which games count, whose else, who may stand in, how much is asked."""
 
-    which: GameFilter = GameFilter()
+    which: GameFilter = field(default_factory=GameFilter)
     population: tuple[str, ...] = ()
     levels: tuple[Level, ...] = LEVELS
     sample: int = SAMPLE
@@ -158,8 +158,13 @@ class _Questions:
             part = picked[low : low + BATCH]
             boards = [_board_before(game, ply) for game, ply in part]
             states = [ChessState((), board) for board in boards]
-            with self._stop.interruptible():
-                analyses = self._analyst.analyse([search.request(state) for state in states])
+            try:
+                with self._stop.interruptible():
+                    analyses = self._analyst.analyse([search.request(state) for state in states])
+            except KeyboardInterrupt:
+                if not self._stop.requested:
+                    raise
+                break
             for (game, ply), board, analysis in zip(part, boards, analyses, strict=True):
                 key, code = int(game.keys[ply]), int(game.codes[ply])
                 own, others = window.own.at(key), window.others.at(key)

@@ -1,4 +1,4 @@
-"""A person as a policy: own games over others' over an engine that stands in, the rest of the moves as one."""
+"""A person as a policy: own games over others' over an engine that stands in, unlikely moves as one."""
 
 from __future__ import annotations
 

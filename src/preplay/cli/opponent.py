@@ -1,0 +1,156 @@
+"""preplay opponent: a model of somebody's play, fitted to games."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from preplay.cli import options, show
+
+if TYPE_CHECKING:
+    from preplay.chess.players.person import Level
+
+
+def opponent(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILES...", help="PGN files, folders or patterns."),
+    ],
+    side: Annotated[str, typer.Option("--side", help="The opponent's side: white or black.")],
+    player: Annotated[
+        list[str] | None, typer.Option("--player", help="The name; may be repeated for other spellings.")
+    ] = None,
+    population: Annotated[
+        list[str] | None,
+        typer.Option("--population", metavar="FILES", help="PGN of others, for where no own games are."),
+    ] = None,
+    since: Annotated[str, typer.Option("--since", help="Only games since this date, as in 2019.")] = "",
+    speed: Annotated[
+        str, typer.Option("--speed", help="Only these: bullet, blitz, rapid, classical, correspondence.")
+    ] = "",
+    rating: Annotated[
+        str, typer.Option("--rating", help="Only moves of players rated so, as in 2000-2400.")
+    ] = "",
+    level: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--level",
+            help="Who stands in: nodes=2000, UCI_Elo=1800, 'Skill Level=5'; the best of several.",
+        ),
+    ] = None,
+    engine: Annotated[str | None, typer.Option("--engine", help="The engine that stands in.")] = None,
+    sample: Annotated[
+        int, typer.Option("--sample", min=0, help="Moves that the engine is asked about, at most, twice.")
+    ] = 1000,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Keep it for black.opponent=FILE.")
+    ] = None,
+    seconds: options.Seconds = None,
+    workers: options.Workers = None,
+    store: options.Store = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Fit a model to somebody's games, and tell how well it foresees the newest of them.
+
+    Example: preplay opponent rival.pgn --player "Rival, Anna" --side black --save rival.json
+    """
+    from preplay.chess.engines.analyst import Analyst
+    from preplay.chess.engines.pool import EnginePool
+    from preplay.chess.engines.store import AnalysisStore
+    from preplay.chess.players.gather import GameFilter
+    from preplay.chess.players.opponent import Asking, fit_opponent, save_opponent
+    from preplay.errors import InputError
+    from preplay.files import check_writable
+    from preplay.matchup.chess import default_store, kept_games
+    from preplay.matchup.model import side_named
+    from preplay.matchup.people import parse_rating, parse_since, parse_speeds
+    from preplay.stopping import on_interrupt
+
+    who = side_named(side, ("white", "black"))
+    try:
+        which = GameFilter(parse_since(since), parse_speeds(speed), parse_rating(rating))
+    except ValueError as error:
+        raise InputError(f"--since {since}; {error}") from None
+    asking = Asking(which, tuple(population or ()), _levels(level or [], engine), sample)
+    if save is not None:
+        check_writable(save)
+    progress = show.text_line(quiet or as_json)
+    with (
+        AnalysisStore(store or default_store()) as kept,
+        EnginePool(workers=workers) as pool,
+        on_interrupt() as stop,
+    ):
+        limit = stop if seconds is None else stop.until(time.monotonic() + seconds)
+        found = fit_opponent(
+            Analyst(pool, kept),
+            files,
+            player or (),
+            who,
+            asking,
+            keep=kept_games(store),
+            stop=limit,
+            progress=progress,
+        )
+    show.end_progress(progress)
+    if save is not None:
+        save_opponent(found, save)
+    if as_json:
+        show.print_json(dict(found.report))
+    else:
+        _print(found.report, found.title, save)
+    if stop.requested:
+        raise typer.Exit(130)
+
+
+def _levels(given: list[str], engine: str | None) -> tuple[Level, ...]:
+    from preplay.chess.players.opponent import LEVELS
+    from preplay.chess.players.person import Level, parse_level
+
+    if given:
+        return tuple(parse_level(text, engine) for text in given)
+    return tuple(Level(engine, one.options, one.nodes, one.multipv) for one in LEVELS)
+
+
+def _print(report: dict[str, Any] | Any, title: str, save: Path | None) -> None:
+    """What a coach wants to know."""
+    names = ", ".join(f"{name} ({count})" for name, count in list(report["names"].items())[:6])
+    first, last = report["dates"]
+    print(f"{title} as {report['side'].capitalize()}")
+    print(f"  games                {report['games']:,}, {first} to {last}: {names}")
+    print(f"  positions known      {report['positions']:,}")
+    if report["population"]["positions"]:
+        print(f"  of others            {report['population']['positions']:,}")
+    if report["known"] is not None:
+        print(f"  newest games         {report['known']:.0%} of their positions occur in the older ones")
+    fitted = report["fitted"]
+    print(f"  own games            all else counts as {fitted['own_weight']:g} of them")
+    print(f"  games of others      the engine counts as {fitted['population_weight']:g} of them")
+    print(
+        f"  engine               {fitted['engine']}: {fitted['narrow']:.0%} among its best 2 "
+        f"(r = {fitted['narrow_randomness']:.0f}), else among 10 (r = {fitted['wide_randomness']:.0f}), "
+        f"{fitted['rest']:.1%} other moves"
+    )
+    split = report["split"]
+    if report["logloss"] is None:
+        print("  log-loss             too few games to hold the model against")
+    else:
+        print(
+            f"\nHeld against the newest {split['test']} games (since {split['since']}), "
+            f"{report['moves']:,} moves of their first 10:"
+        )
+        rows = [(f"{loss:.3f}", name) for name, loss in report["baselines"].items()]
+        mine = (f"{report['logloss']:.3f}", f"this model (± {report['error']:.2f})")
+        rows = sorted([*rows, mine], key=lambda row: -float(row[0]))
+        show.print_table(("nats", "model"), rows, right=(0,))
+        print(f"Its first choice was played in {report['top1']:.0%} of them.")
+    skipped = {name.replace("_", " "): n for name, n in report["skipped"].items() if n}
+    if skipped:
+        print("\nNot counted: " + ", ".join(f"{count:,} {name}" for name, count in skipped.items()))
+    for warning in report["warnings"]:
+        print(f"Warning: {warning}")
+    if save is not None:
+        print(f"\nKept in {save}: use it with --set {report['side']}.opponent={save}")

@@ -78,7 +78,7 @@ def opponent(
     asking = Asking(which, tuple(population or ()), _levels(level or [], engine), sample)
     if save is not None:
         check_writable(save)
-    progress = show.text_line(quiet or as_json)
+    progress = show.progress(quiet or as_json)
     with (
         AnalysisStore(store or default_store()) as kept,
         EnginePool(workers=workers) as pool,

@@ -30,6 +30,7 @@ from preplay.errors import InputError
 from preplay.game import Distribution
 from preplay.matchup import open_matchup
 from preplay.policy import REST, spread_rest
+from preplay.tree import load as load_tree
 
 needs_stockfish = pytest.mark.skipif(stockfish() is None, reason="no Stockfish on this machine")
 
@@ -325,8 +326,11 @@ def test_the_command_and_its_use(files: Path, capsys: pytest.CaptureFixture[str]
     run = ("prepare", "chess", "--side", "white", "--cost", "0.004", *setting, *small)
     code, out, err = preplay(capsys, *run, "--save", files / "run", "--json")
     assert (code, err) == (0, "")
-    firsts = {e["history"][0]: e["reach"] for e in json.loads(out)["book"] if len(e["history"]) == 1}
-    assert firsts["c7c5"] > 0.9
+    tree = load_tree(files / "run" / "tree.npz")
+    answer = tree.get(("c7c5",))
+    assert answer is not None
+    assert tree.base[answer] > 0.9
+    assert tree.get((REST,)) is not None
     code, out, _ = preplay(capsys, "match", files / "run", "--games", 30, "--json")
     assert code == 0
     assert json.loads(out)["p_value"] > 1e-4

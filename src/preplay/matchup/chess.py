@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from preplay.chess.engines.cluster import open_pool
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.person import Level
 from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, Search, scores
-from preplay.chess.rules import ChessGame, line_san
+from preplay.chess.rules import ChessGame, ChessState, line_san
 from preplay.game import Side, walk
 from preplay.matchup.chess_values import (
     RESULTS,
@@ -36,6 +36,7 @@ from preplay.matchup.model import Engines, Matchup, Notation, Sampling
 from preplay.matchup.people import Known, Seat, seat_of_engine, seat_of_games, seat_of_rivals
 from preplay.matchup.searching import BASE_NODES, PREP_NODES, Searching, limited, search_of
 from preplay.matchup.settings import LIMITS, Offering, Settings, validate, without_idle_menus
+from preplay.policy import Policy
 from preplay.value import Evaluator
 
 
@@ -166,7 +167,7 @@ def open_chess(
         asked = [*(s for seat in seats for s in seat.searches), *studies, valuing, *judges]
         engines = {s.engine: pool.identity(s.engine) for s in asked}
         widest = max(*(s.multipv for s in studies), *(seat.widest for seat in seats))
-        calibration = _calibration(settings, game, base, prep, analyst, valuing, kept, engines.values())
+        calibration = _calibration(settings, game, seats, prep, analyst, valuing, kept, engines.values())
         scale = scale_of(settings.value, (settings.white.rating, settings.black.rating), calibration)
         value: Evaluator[Any]
         sampling: Sampling[Any] | None
@@ -273,7 +274,7 @@ PAIRING = ("start", "chess960", "history", "white", "black", "prep", "white_prep
 def _calibration(
     settings: Chess,
     game: ChessGame,
-    base: tuple[EnginePolicy, EnginePolicy],
+    seats: tuple[Seat, Seat],
     prep: tuple[EnginePolicy, EnginePolicy],
     analyst: Analyst,
     valuing: Search,
@@ -284,14 +285,22 @@ def _calibration(
     if settings.value.model != "calibrated":
         return None
     whole = replace(game, length=ENDLESS)
-    lively = tuple(replace(policy, randomness=max(policy.randomness, LIVELY)) for policy in base)
-    table = Table(whole, base, (lively[0], lively[1]), prep, analyst, valuing, settings.value.seed)
-    habits = base[0].habits, base[1].habits
-    config = {key: value for key, value in recorded(settings, habits).items() if key in PAIRING}
+    base = seats[0].policy, seats[1].policy
+    lively = _lively(base[0]), _lively(base[1])
+    table = Table(whole, base, lively, prep, analyst, valuing, settings.value.seed)
+    config = recorded(settings, [seat.record for seat in seats])
+    config = {key: value for key, value in config.items() if key in PAIRING}
     scoring = [valuing.engine.options, str(valuing.limit), valuing.multipv, settings.value.seed]
     what = json.dumps(["calibration/1", config, scoring, sorted(map(str, set(engines)))], sort_keys=True)
     topic = f"calibration {hashlib.sha256(what.encode()).hexdigest()}"
     return Calibrator(table, store, topic, settings.value.games)
+
+
+def _lively(policy: Policy[ChessState]) -> Policy[ChessState]:
+    """The same, playing at random enough that games differ; people do."""
+    if isinstance(policy, EnginePolicy):
+        return replace(policy, randomness=max(policy.randomness, LIVELY))
+    return policy
 
 
 ENDLESS = 100_000

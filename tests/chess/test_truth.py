@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import chess
+import chess.engine
 import pytest
 from asgui import AsGui
 from chessbooks import stockfish
@@ -54,6 +58,22 @@ def test_the_modelled_distribution_is_the_one_met_in_a_game(
     with AsGui(STOCKFISH, NODES, 2) as gui:
         for state, distribution in zip(met, modelled, strict=True):
             assert distance(distribution, gui.mixture(state.moves, R)) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_outside_referee_draws_from_the_same_distribution(
+    matchup: Matchup[Any], met: list[ChessState]
+) -> None:
+    """bench/outside.py, which knows nothing of preplay, has the opponent that was modelled."""
+    outside = runpy.run_path(str(Path(__file__).parents[2] / "bench" / "outside.py"))
+    player = {"nodes": NODES, "multipv": 2, "randomness": R}
+    with chess.engine.SimpleEngine.popen_uci(STOCKFISH) as engine:
+        engine.configure({"Threads": 1, "Hash": 2})
+        for state, modelled in zip(met[:40], matchup.base[1].distributions(met[:40]), strict=True):
+            board = chess.Board()
+            for move in state.moves:
+                board.push_uci(move)
+            drawn = {move.uci(): p for move, p in outside["mixture"](engine, board, player).items()}
+            assert distance(drawn, modelled) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_false_clock_would_be_noticed(met: list[ChessState]) -> None:

@@ -46,7 +46,8 @@ class Pairing:
     book: Book
     against: Book | None = None
     tree: Tree | None = None
-    """Where the opponent is prepared too: what was grown. Its leaves end games that the model scores."""
+    """What was grown: the model scores games by its values, which may be judged ones. Where the opponent
+    is prepared too, its leaves end these games."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def play_games(
     """
     rules = _game_of(matchup, adjudication, settling)
     waiting = iter(numbers)
-    running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question]] = deque()
+    running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question | None]] = deque()
 
     def begin() -> bool:
         number = next(waiting, None)
@@ -85,7 +86,7 @@ def play_games(
         pairing = pairings[number % len(pairings)]
         rng = generator(seed, (str(number), "control" if control else "book"))
         game = _game(rules, pairing, number, adjudication, settling, rng, control)
-        _ask(matchup, running, game, next(game))
+        running.append((game, None))
         return True
 
     while len(running) < AT_ONCE and begin():
@@ -94,7 +95,7 @@ def play_games(
         game, question = running.popleft()
         try:
             with stop.interruptible():
-                answer = _answer(matchup, question)
+                answer = None if question is None else _answer(matchup, question)
         except KeyboardInterrupt:
             return
         try:
@@ -106,7 +107,7 @@ def play_games(
 
 def _ask(
     matchup: Matchup[Any],
-    running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question]],
+    running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question | None]],
     game: Generator[_Question, Any, PlayedGame],
     question: _Question,
 ) -> None:
@@ -188,7 +189,8 @@ def _game(
         action = _pick(distribution, rng)
         if action == REST:
             if adjudication == "model":  # the promise values it where the opponent is to move
-                return ended((yield from _score(side, state, pairing.tree, place)), MODEL)
+                rest = _below(pairing.tree, place, REST)
+                return ended((yield from _score(side, state, pairing.tree, rest)), MODEL)
             action = _pick(_the_rest(distribution, rules.actions(state)), rng)
         place = _below(pairing.tree, place, action)
         state = rules.next(state, action)
@@ -210,7 +212,7 @@ def _pure(book: Book, rng: np.random.Generator) -> dict[tuple[str, ...], Distrib
 
 def _over(pairing: Pairing, player: Side, inside: bool, place: int) -> bool:
     """Whether the model scores the game here: the book has ended, or what was grown for both has."""
-    if pairing.tree is None:
+    if pairing.against is None or pairing.tree is None:
         return player == pairing.book.side and not inside
     return place < 0 or bool(pairing.tree.leaves[place])
 
@@ -219,7 +221,7 @@ def _score(
     side: Side, state: ChessState | State, tree: Tree | None, place: int
 ) -> Generator[_Question, Value, float]:
     """The side's utility by the value model; where a tree was grown, the value that it has there."""
-    if tree is not None and place >= 0:
+    if tree is not None and place >= 0 and not np.isnan(tree.value[place]):
         return float(tree.value[place] if side == 1 else 1.0 - tree.value[place])
     value = yield _Question("value", side, state)
     return value.for_player(side).mean

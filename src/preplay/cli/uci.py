@@ -136,8 +136,7 @@ def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator
     both = run.command == "equilibrium"
     prepared = run.book((side or "white") if both else side)
     who = other(prepared.side)
-    # What the opponent plays depends on nothing that only values positions.
-    settings = {k: v for k, v in run.matchup.items() if k not in ("engines", "value", "judge")}
+    settings = {k: v for k, v in run.matchup.items() if k != "engines"}
     with from_config(run.name, settings, workers=1, store=store) as matchup:
         assert isinstance(matchup.game, ChessGame)
         name = f"preplay opponent: {at_the_board(matchup.config, run.sides[who - 1], BASE_NODES)}"

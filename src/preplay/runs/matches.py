@@ -257,7 +257,8 @@ def _pairings(
     """The books to play: those given, or newly prepared ones."""
     who = [matchup.side(name) for name in (("1", "2") if side == "both" else (str(side or 1),))]
     if prepared is None:
-        return [Pairing(prepare_now(matchup, one, cost, stop=stop).book) for one in who]
+        made = [prepare_now(matchup, one, cost, stop=stop) for one in who]
+        return [Pairing(one.book, tree=one.tree) for one in made]
     if isinstance(prepared, EquilibriumResult):
         both = prepared.books
         pairings = [Pairing(both[one - 1], both[2 - one], prepared.tree) for one in who]
@@ -267,7 +268,7 @@ def _pairings(
             raise InputError(
                 f"{_place(prepared)}: holds a book for {matchup.label(book.side)}, not for {side}"
             )
-        pairings = [Pairing(book)]
+        pairings = [Pairing(book, tree=prepared.tree if isinstance(prepared, PrepareResult) else None)]
     board = matchup.notation
     if board is None:  # no chess: the games themselves refuse
         return pairings

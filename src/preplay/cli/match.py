@@ -166,7 +166,7 @@ def print_match(result: MatchResult) -> None:
     if result.wins is not None:
         print(f"  won/drawn/lost       {result.wins} / {result.draws} / {result.losses}")
     print(f"  score                {score.mean:.4f}  (95 %: {score.low:.4f} to {score.high:.4f})")
-    if elo.mean is not None:
+    if elo is not None and elo.mean is not None:
         low = "-inf" if elo.low is None else f"{elo.low:+.0f}"
         high = "inf" if elo.high is None else f"{elo.high:+.0f}"
         print(f"  Elo difference       {elo.mean:+.0f}  (95 %: {low} to {high})")
@@ -186,10 +186,8 @@ def print_match(result: MatchResult) -> None:
     error = f" ± {result.promised_error:.4f}" if result.promised_error > 1e-6 else ""
     print(f"  promised             {result.promised:.4f}{error}")
     print(f"  played and promised  {verdict} (p = {result.p_value:.3f})")
-    if result.adjudication == "rules" and not result.promised_error > 1e-6:
-        print(
-            "                       (promised by the value model, where the book ends; played to the end)"
-        )
+    if result.adjudication == "rules" and result.scores == "model":
+        print(f"{'':23}(promised is a model score, where the book ends; played is a result)")
     if result.sprt is not None:
         print(f"  SPRT                 {result.sprt.decision}, LLR {result.sprt.llr:.2f}")
     if result.control is not None:

@@ -104,8 +104,8 @@ class MatchResult:
     """Games lost."""
     score: Interval
     """The mean score of the prepared side, with its 95 % interval."""
-    elo: EloEstimate
-    """The same as an Elo difference."""
+    elo: EloEstimate | None
+    """The same as an Elo difference; None for scores of a model, which are no results."""
     superiority: float
     """The probability that the prepared side is the stronger one."""
     book_moves: float
@@ -122,6 +122,8 @@ class MatchResult:
     """How often chance alone brings a difference this large."""
     agrees: bool
     """Whether score and promise agree (5 %)."""
+    scores: Literal["results", "model"] = "results"
+    """What was promised: an expected result, or the score of a model that no games bear out."""
     promised_book_moves: float | None = optional()
     """Book moves a game as promised: how often each position of the book is met."""
     settled: int | None = optional()
@@ -329,7 +331,9 @@ def _result(
         draws=results[0.5] if plain else None,
         losses=results[0.0] if plain else None,
         score=agreement.played,
-        elo=EloEstimate(*scoring.elo_difference(results)),
+        elo=EloEstimate(*scoring.elo_difference(results))
+        if adjudication == "rules" or matchup.scores == "results"
+        else None,
         superiority=scoring.superiority(results),
         book_moves=sum(game.depth for game in played) / len(played),
         endings={r: sum(g.reason == r for g in played) for r in sorted({g.reason for g in played})},
@@ -338,6 +342,7 @@ def _result(
         z=agreement.z,
         p_value=agreement.p_value,
         agrees=agreement.agrees,
+        scores=matchup.scores,
         promised_book_moves=sum(_book_moves(books[g.number % len(books)]) for g in played) / len(played),
         settled=sum(g.reason in SETTLED for g in played),
         cut=sum(g.reason == CUT for g in played),

@@ -45,8 +45,8 @@ def test_a_game_with_chance(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_notebook_says_what_it_shows() -> None:
     """Executed from top to bottom, it gives again what is printed in it."""
     text = (EXAMPLES / "own_game.ipynb").read_text(encoding="utf-8")
-    read: Any = nbformat.from_dict
-    kept, again = read(json.loads(text)), read(json.loads(text))
+    read: Any = nbformat.reads
+    kept, again = read(text, as_version=4), read(text, as_version=4)
     NotebookClient(
         again, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(EXAMPLES)}}
     ).execute()

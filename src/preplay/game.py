@@ -6,8 +6,8 @@ the game. Policies and evaluators see states, so they may depend on everything t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal, Protocol, TypeVar
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Final, Literal, Protocol, TypeVar, runtime_checkable
 
 from preplay.errors import GameError, InputError
 
@@ -68,6 +68,20 @@ class Game(Protocol[S]):
 
     def utility(self, state: S) -> float:
         """Player 1's utility in [0, 1] at a final history; player 2 gets the rest."""
+        ...
+
+
+@runtime_checkable
+class Merging(Protocol[S_contra]):
+    """A game in which different histories may come to the same position."""
+
+    @property
+    def merges(self) -> bool:
+        """Whether histories with one position have one future: the rules look no further back."""
+        ...
+
+    def position(self, state: S_contra) -> Hashable:
+        """The position that a history has come to, with its mover."""
         ...
 
 

@@ -27,6 +27,21 @@ class Policy(Protocol[S_contra]):
 
 
 @runtime_checkable
+class Positional(Protocol):
+    """A policy that may say that it looks at the position alone, however it was reached."""
+
+    @property
+    def by_position(self) -> bool:
+        """Whether histories with the same position have the same distribution."""
+        ...
+
+
+def by_position(policy: object) -> bool:
+    """Whether a policy says that it looks at the position alone."""
+    return isinstance(policy, Positional) and policy.by_position
+
+
+@runtime_checkable
 class Prefetching(Protocol[S_contra]):
     """A policy or evaluator that works in the background."""
 
@@ -156,6 +171,11 @@ class Uniform(Generic[S]):
     """Every action with the same probability."""
 
     game: Game[S]
+
+    @property
+    def by_position(self) -> bool:
+        """Always: it knows nothing but the actions."""
+        return True
 
     def distributions(self, states: Sequence[S]) -> list[Distribution]:
         """1 / (number of actions) at each state."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, runtime_checkable
 
@@ -81,14 +81,17 @@ class FirstGuess(Generic[S]):
 class Exact(Generic[S]):
     """v(h) by playing out every line below h: exact, for games that can be enumerated.
 
-    Values of all histories below are kept, so asking about a whole tree costs one visit per history.
+    Values of all histories below are kept, so asking about a whole tree costs one visit per history, or
+    per position where there is a key.
     """
 
     game: Game[S]
     base: tuple[Policy[S], Policy[S]]
-    known: dict[tuple[str, ...], float] = field(default_factory=dict, repr=False, compare=False)
+    known: dict[Hashable, float] = field(default_factory=dict, repr=False, compare=False)
     most: int = 3_000_000
     """Histories that may be played out; a game with more needs another kind of value."""
+    key: Callable[[S], Hashable] | None = None
+    """What tells states of different value apart, for rules and policies that look at it alone."""
 
     def values(self, states: Sequence[S]) -> list[Value]:
         """The expected utility of base against base from each state."""
@@ -97,13 +100,14 @@ class Exact(Generic[S]):
     def _value(self, start: S) -> float:
         # Iterative post-order, so that long games do not exhaust Python's stack.
         game, known, longest = self.game, self.known, self.game.longest
-        stack: list[tuple[S, list[tuple[float, tuple[str, ...]]] | None]] = [(start, None)]
+        key_of = game.history if self.key is None else self.key
+        stack: list[tuple[S, Hashable, list[tuple[float, Hashable]] | None]] = []
+        stack.append((start, key_of(start), None))
         while stack:
-            state, parts = stack.pop()
-            key = game.history(state)
+            state, key, parts = stack.pop()
             if key in known:
                 continue
-            check_length(len(key), longest)
+            check_length(len(game.history(state)), longest)
             if len(known) >= self.most:
                 raise InputError(
                     f"exact values of more than {self.most:,} histories; expected a smaller game, or "
@@ -117,7 +121,8 @@ class Exact(Generic[S]):
             if player == FINAL:
                 utility = game.utility(state)
                 if not 0.0 <= utility <= 1.0:
-                    raise GameError(f"history {key}: utility {utility}; expected a number in [0, 1]")
+                    where = f"history {game.history(state)}"
+                    raise GameError(f"{where}: utility {utility}; expected a number in [0, 1]")
                 known[key] = utility
                 continue
             if player == CHANCE:
@@ -126,8 +131,9 @@ class Exact(Generic[S]):
                 (distribution,) = self.base[player - 1].distributions([state])
                 if REST in distribution:
                     distribution = spread_rest(distribution, game.actions(state))
-            check_distribution(distribution, f"history {key}")
-            children = [(p, game.next(state, a)) for a, p in distribution.items() if p > 0.0]
-            stack.append((state, [(p, game.history(child)) for p, child in children]))
-            stack.extend((child, None) for _, child in children)
-        return known[game.history(start)]
+            check_distribution(distribution, f"history {game.history(state)}")
+            moves = [(p, game.next(state, a)) for a, p in distribution.items() if p > 0.0]
+            children = [(p, child, key_of(child)) for p, child in moves]
+            stack.append((state, key, [(p, below) for p, _, below in children]))
+            stack.extend((child, below, None) for _, child, below in children)
+        return known[key_of(start)]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, walk
 from preplay.games.openspiel import OpenSpielGame, OpenSpielState, distinct, openspiel, suitable
+from preplay.matchup import open_matchup
 from preplay.policy import Uniform
 from preplay.value import Exact
 
@@ -272,3 +273,53 @@ def test_equal_names_get_their_numbers() -> None:
 @given(st.lists(st.sampled_from(["a", "b", "a#0", "a#1", "a#1#2", "#", ""]), max_size=6))
 def test_names_are_distinct_whatever_openspiel_says(names: list[str]) -> None:
     assert len(set(distinct(names, range(len(names))))) == len(names)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "breakthrough(rows=4,columns=2)",
+        "clobber(rows=2,columns=4)",
+        "connect_four(rows=3,columns=3,x_in_row=3)",
+        "hex(board_size=2)",
+        "nim(pile_sizes=2;3)",
+        "othello",
+        "pig(players=2,winscore=4,horizon=9,diceoutcomes=2)",
+        "tic_tac_toe",
+    ],
+)
+def test_exact_values_know_transpositions(text: str) -> None:
+    """A position has one value however it was reached: with a key the same numbers, to the last bit."""
+    game = openspiel(text)
+    assert game.merges
+    rng = random.Random(7)
+    base = (Uniform(game), Uniform(game))
+    for _ in range(4):
+        state = game.root()
+        line = []
+        while game.player(state) != FINAL:
+            line.append(state)
+            state = game.next(state, rng.choice(list(game.actions(state))))
+        by_history = Exact(game, base, most=3_000)
+        by_place = Exact(game, base, key=game.position)
+        for compared, last in enumerate(reversed(line)):  # as far as it can be enumerated
+            try:
+                values = by_history.values([last])
+            except InputError:
+                assert compared > 1
+                break
+            assert by_place.values([last]) == values
+        assert len(by_place.known) <= len(by_history.known)
+
+
+def test_a_key_visits_each_position_once() -> None:
+    with open_matchup("tic-tac-toe", ()) as matchup:
+        value = matchup.value
+        assert isinstance(value, Exact)
+        (root,) = value.values([matchup.game.root()])
+        assert len(value.known) == 5478  # the positions of the game
+    assert root.mean == pytest.approx((0.585 + (1 - 0.585 - 0.288) / 2), abs=2e-3)
+    with open_matchup("tic-tac-toe", ["base.policy=mcts"]) as matchup:
+        value = matchup.value
+        assert isinstance(value, Exact)
+        assert value.key is None  # its random numbers belong to the history

@@ -18,16 +18,19 @@ from preplay.errors import GameError, InputError
 from preplay.game import Distribution, walk
 from preplay.games.synthetic import SyntheticGame, SyntheticPolicy, SyntheticState
 from preplay.games.tabular import Node, TabularGame, TabularPolicy, parse
-from preplay.policy import PolicyFunction
+from preplay.policy import PolicyFunction, Uniform
 from preplay.sampling.rollouts import (
     PlayoutRequest,
     Playouts,
     Rollouts,
+    UniformPlayouts,
     at,
     hoeffding_samples,
     lottery,
+    sampler_of,
     theorem3_samples,
 )
+from preplay.value import Exact
 
 BASE = (TabularPolicy("base"), TabularPolicy("base"))
 
@@ -276,3 +279,36 @@ def test_broken_policies_and_games() -> None:
     game.root().children["win"].utility = 2.0
     with pytest.raises(GameError, match=r"history \['win'\]: utility 2.0; expected a number in \[0, 1\]"):
         playouts(game).play([PlayoutRequest(at(game, game.root()), 0, 20)])
+
+
+def test_uniform_games_are_played_by_the_game_itself() -> None:
+    openspiel = pytest.importorskip("preplay.games.openspiel")
+    game = openspiel.openspiel("tic_tac_toe")
+    even = Uniform(game)
+    sampler = sampler_of(game, (even, even), 5)
+    assert isinstance(sampler, UniformPlayouts)
+    assert isinstance(sampler_of(game, (even, PolicyFunction(lambda s: {})), 5), Playouts)
+    root = at(game, game.root())
+    (many,) = sampler.play([PlayoutRequest(root, 0, 4000)])
+    truth = Exact(game, (even, even)).values([game.root()])[0].mean
+    assert many.utilities.mean() == pytest.approx(truth, abs=4 * 0.5 / 4000**0.5)
+    assert not many.certain
+    # A playout depends on its start and number alone.
+    parts = sampler.play([PlayoutRequest(root, 1000, 500), PlayoutRequest(root, 0, 1000)])
+    assert np.array_equal(np.concatenate([parts[1].utilities, parts[0].utilities]), many.utilities[:1500])
+    after = game.next(game.root(), game.actions(game.root())[0])
+    pool = lottery(("a",), [game.root(), after], [1.0, 3.0], 1)
+    (mixed,) = sampler.play([PlayoutRequest(pool, 0, 4000)])
+    means = [value.mean for value in Exact(game, (even, even)).values([game.root(), after])]
+    wanted = 0.25 * means[0] + 0.75 * means[1]
+    assert mixed.utilities.mean() == pytest.approx(wanted, abs=4 * 0.5 / 4000**0.5)
+
+
+def test_a_uniform_game_without_a_choice_is_certain() -> None:
+    openspiel = pytest.importorskip("preplay.games.openspiel")
+    game = openspiel.openspiel("tic_tac_toe")
+    moves = ["x(0,0)", "o(0,1)", "x(0,2)", "o(1,1)", "x(1,0)", "o(1,2)", "x(2,1)", "o(2,0)"]
+    last = walk(game, moves)
+    (outcome,) = UniformPlayouts(game).play([PlayoutRequest(at(game, last), 0, 3)])
+    assert outcome.certain
+    assert outcome.utilities.tolist() == [game.utility(game.next(last, "x(2,2)"))] * 3

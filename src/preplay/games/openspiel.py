@@ -18,6 +18,10 @@ from preplay.errors import GameError, InputError, nearest
 from preplay.game import CHANCE, FINAL, Distribution
 from preplay.games.playout import sample
 
+SHOWN = frozenset(
+    {"breakthrough", "clobber", "connect_four", "hex", "nim", "othello", "pig", "tic_tac_toe"}
+)
+"""Games whose rules look at nothing but what their positions show; checked by the tests."""
 INSTALL = "pip install 'preplay[openspiel]'"
 
 
@@ -107,6 +111,11 @@ class OpenSpielGame:
                 legal = spiel.legal_actions()
                 spiel.apply_action(legal[int(draw() * len(legal))])
         return self._scaled(spiel, state.history)
+
+    @property
+    def merges(self) -> bool:
+        """Whether a position tells all about the rest of the game (see `SHOWN`)."""
+        return self.spiel.get_type().short_name in SHOWN
 
     def position(self, state: OpenSpielState) -> Hashable:
         """What OpenSpiel shows of the board, the mover and the number of moves: a key for transpositions.

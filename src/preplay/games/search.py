@@ -54,6 +54,11 @@ class SearchPolicy(Generic[S]):
                 f"search rollouts {self.rollouts} with an evaluation; expected one of the two"
             )
 
+    @property
+    def by_position(self) -> bool:
+        """Unless random games or somebody's evaluation tell histories apart."""
+        return self.rollouts == 0 and self.evaluate is None
+
     def distributions(self, states: Sequence[S]) -> list[Distribution]:
         """What the search likes at each state; actions of probability 0 are left out."""
         return [self._distribution(state) for state in states]

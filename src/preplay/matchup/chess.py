@@ -64,6 +64,10 @@ class AtBoard(Player, Known):
     rating: float | None = None
     """For the logistic value model: what the rating difference is worth beside the score."""
 
+    def idle(self) -> Iterable[str]:
+        """Who scores one move has nothing to choose among."""
+        return ("randomness",) if self.multipv == 1 else ()
+
 
 class Start(Settings):
     """Where the game begins."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -16,7 +16,7 @@ from preplay.errors import InputError
 from preplay.judging import Judge
 from preplay.matchup.model import Choosing, Sampling
 from preplay.matchup.searching import PREP_NODES, Searching, limited, search_of
-from preplay.matchup.settings import LEAST_COST, LIMITS
+from preplay.matchup.settings import IDLE, LEAST_COST, LIMITS
 from preplay.policy import Policy
 from preplay.value import Evaluator
 
@@ -37,6 +37,12 @@ class ChessValue(Searching):
     epsilon: float = Field(default=0.1, gt=0.0, lt=1.0)
     delta: float = Field(default=0.05, gt=0.0, lt=1.0)
     seed: int = 0
+
+    def idle(self) -> Iterable[str]:
+        """What other models look at; a given number of samples needs no ε."""
+        if self.model == "calibrated":
+            return ("samples", "epsilon", "delta")
+        return ("games", *IDLE["model"].get(self.model, ("epsilon",) if self.samples else ()))
 
 
 class Judging(Searching):

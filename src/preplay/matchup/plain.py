@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -11,11 +11,11 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from preplay.errors import InputError
-from preplay.game import Game
+from preplay.game import Game, Merging
 from preplay.judging import Judge
 from preplay.matchup.model import Choosing, Matchup, Sampling
-from preplay.matchup.settings import LEAST_COST, Offering, Settings, validate, without_idle_menus
-from preplay.policy import Menus, Policy, Uniform
+from preplay.matchup.settings import IDLE, LEAST_COST, Offering, Settings, validate, without_idle_menus
+from preplay.policy import Menus, Policy, Uniform, by_position
 from preplay.value import Evaluator, Exact
 
 Cost = Field(default=None, gt=0.0)
@@ -56,6 +56,11 @@ class Play(Settings):
     randomness: float = Field(default=0.0, ge=0.0)
     seed: int = 0
 
+    def idle(self) -> Iterable[str]:
+        """What other policies look at; and the seed of a search without random games."""
+        silent = self.policy == "search" and not self.rollouts
+        return (*IDLE["policy"][self.policy], "seed") if silent else IDLE["policy"][self.policy]
+
 
 class Studied(Play, Offering):
     """A preparation: it may offer the best few actions of its search, for a book to choose from."""
@@ -77,6 +82,10 @@ class PlainValue(Settings):
     epsilon: float = Field(default=0.05, gt=0.0, lt=1.0)
     delta: float = Field(default=0.05, gt=0.0, lt=1.0)
     seed: int = 0
+
+    def idle(self) -> Iterable[str]:
+        """What other models look at; a given number of samples needs no ε."""
+        return IDLE["model"].get(self.model, ("epsilon",) if self.samples else ())
 
 
 class OpenSpiel(Settings):
@@ -233,17 +242,19 @@ def valued(
 ) -> tuple[Evaluator[Any], Sampling[Any] | None]:
     """v(h) as the settings say: exact, or sampled for books at a price (`cost` where none is given)."""
     if value.model == "exact":
-        return Exact(game, base), None
+        looking = by_position(base[0]) and by_position(base[1])
+        key = game.position if looking and isinstance(game, Merging) and game.merges else None
+        return Exact(game, base, key=key), None
     from preplay.sampling.adaptive import AdaptiveRollouts
     from preplay.sampling.rollouts import (
-        Playouts,
         Rollouts,
         enough_samples,
+        sampler_of,
         theorem3_histories,
         theorem3_samples,
     )
 
-    sampler = Playouts(game, base, seed=value.seed)
+    sampler = sampler_of(game, base, value.seed)
 
     def fixed(price: float) -> Evaluator[Any]:
         size = price, game.longest, game.widest

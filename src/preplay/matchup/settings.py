@@ -7,9 +7,17 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from preplay.errors import InputError, nearest
 from preplay.files import read_text
@@ -37,7 +45,32 @@ class Settings(BaseModel):
             raise ValueError(f"the character {odd}; expected text")
         return value
 
+    def idle(self) -> Iterable[str]:
+        """The keys that have no effect beside the others."""
+        return ()
 
+    @model_validator(mode="after")
+    def _nothing_in_vain(self) -> Self:
+        """Refuse a key that changes nothing: a sweep over it would tell of an effect that is none."""
+        for name in self.idle():
+            if (given := getattr(self, name)) != type(self).model_fields[name].get_default():
+                raise ValueError(f"{name} = {json.dumps(given, default=str)} has no effect here")
+        return self
+
+
+_SAMPLING = ("samples", "epsilon", "delta", "seed")
+IDLE: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "policy": {
+        "uniform": ("depth", "rollouts", "simulations", "exploration", "randomness", "seed"),
+        "search": ("simulations", "exploration"),
+        "mcts": ("depth", "rollouts"),
+    },
+    "model": {
+        "adaptive": ("samples",),
+        **dict.fromkeys(("exact", "threshold", "linear", "logistic", "wdl"), _SAMPLING),
+    },
+}
+"""By the key that chooses a kind, and the kind: the keys beside it that then have no effect."""
 DEEPEST = 12
 """Levels of tables and lists in a configuration."""
 
@@ -110,6 +143,8 @@ def override(config: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any
             table = table.setdefault(part, {})
             if not isinstance(table, dict):
                 raise InputError(f"--set {shown}: '{part}' is not a table")
+        for idle in IDLE.get(parts[-1], {}).get(str(value), ()):  # it belongs to what was there before
+            table.pop(idle, None)
         if parts[-1] in LIMITS:  # one limit takes the place of another
             for limit in LIMITS:
                 table.pop(limit, None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, count, islice
 from typing import Generic, NamedTuple, Protocol
@@ -14,12 +15,15 @@ import numpy.typing as npt
 
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
-from preplay.policy import REST, Policy, check_distribution, spread_rest
+from preplay.games.playout import PlaysItself, playouts
+from preplay.policy import REST, Policy, Uniform, check_distribution, spread_rest
 from preplay.randomness import seed_of
 from preplay.tree import Floats
 from preplay.value import Value
 
 Words = npt.NDArray[np.uint64]
+_STRIDE = 2**128
+"""Between the seeds of two playouts of one start, which are below it."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _AT_ONCE = 2**18
 """How many outcomes are kept in memory before they are summed up."""
@@ -234,6 +238,56 @@ class Playouts(Generic[S]):
         while len(self.known) > self.memory:
             del self.known[next(iter(self.known))]
         return [found[history] for history, _ in places]
+
+
+@dataclass(frozen=True)
+class UniformPlayouts(Generic[S]):
+    """Plays games in which both sides choose uniformly, as fast as the game itself can.
+
+    Random numbers belong to the start and the number of a playout, so its company does not matter.
+    """
+
+    game: Game[S]
+    seed: int = 0
+
+    def play(self, requests: Sequence[PlayoutRequest[S]]) -> list[Outcomes]:
+        """The outcomes of each request, in their order."""
+        play = playouts(self.game)
+        return [self._played(play, request) for request in requests]
+
+    def _played(self, play: Callable[[S, random.Random], float], request: PlayoutRequest[S]) -> Outcomes:
+        start, rng = request.start, random.Random()
+        if request.count and len(start.states) == 1:
+            end = self._forced(start.states[0])
+            if end is not None:
+                return Outcomes(np.full(request.count, end), True)
+        seed = seed_of(self.seed, start.key, stream=start.purpose)
+        utilities = np.empty(request.count)
+        for k in range(request.count):
+            rng.seed(seed + _STRIDE * (request.first + k))
+            state = start.states[0]
+            if len(start.states) > 1:
+                state = start.states[bisect_right(start.cumulative, rng.random())]
+            utilities[k] = _checked(play(state, rng), start.key)
+        return Outcomes(utilities, False)
+
+    def _forced(self, state: S) -> float | None:
+        """How the game ends if nobody has a choice; None where somebody has."""
+        game = self.game
+        while game.player(state) != FINAL:
+            actions = game.actions(state)
+            if len(actions) > 1:
+                return None
+            state = game.next(state, actions[0])
+        return game.utility(state)
+
+
+def sampler_of(game: Game[S], base: tuple[Policy[S], Policy[S]], seed: int = 0) -> Sampler[S]:
+    """What plays base against base quickest: the game itself, if both choose uniformly and it can."""
+    alike = all(isinstance(policy, Uniform) and policy.game is game for policy in base)
+    if alike and isinstance(game, PlaysItself):
+        return UniformPlayouts(game, seed)
+    return Playouts(game, base, seed)
 
 
 def _laid_out(distribution: Distribution) -> _Moves:

@@ -284,7 +284,6 @@ def test_names_are_distinct_whatever_openspiel_says(names: list[str]) -> None:
         "hex(board_size=2)",
         "nim(pile_sizes=2;3)",
         "othello",
-        "pig(players=2,winscore=4,horizon=9,diceoutcomes=2)",
         "tic_tac_toe",
     ],
 )

@@ -18,9 +18,7 @@ from preplay.errors import GameError, InputError, nearest
 from preplay.game import CHANCE, FINAL, Distribution
 from preplay.games.playout import sample
 
-SHOWN = frozenset(
-    {"breakthrough", "clobber", "connect_four", "hex", "nim", "othello", "pig", "tic_tac_toe"}
-)
+SHOWN = frozenset({"breakthrough", "clobber", "connect_four", "hex", "nim", "othello", "tic_tac_toe"})
 """Games whose rules look at nothing but what their positions show; checked by the tests."""
 INSTALL = "pip install 'preplay[openspiel]'"
 

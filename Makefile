@@ -35,10 +35,11 @@ format: setup
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-# White against a Stockfish that chooses among its two best moves; on two cores under two minutes.
+# White against a Stockfish that chooses among its two best moves, judged and calibrated by 64 games; on two
+# cores within three minutes.
 demo: setup
 	@scripts/system-packages stockfish
-	$(BIN)/preplay prepare chess --side white --cost 1e-3 --set black.randomness=10 --seconds 120 \
+	$(BIN)/preplay prepare chess --side white --cost 1e-3 --set black.randomness=10 --seconds 150 \
 		--save runs/demo --lines 12
 	$(BIN)/preplay export runs/demo --polyglot runs/demo/book.bin --pgn runs/demo/book.pgn
 	$(BIN)/preplay report runs/demo -o runs/demo/report.html

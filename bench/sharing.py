@@ -40,7 +40,12 @@ def main() -> None:
     given = parser.parse_args()
     for r in given.randomness:
         changes = [f"white.nodes={given.nodes}", f"black.nodes={given.nodes}", f"black.randomness={r}"]
-        changes += [f"prep.nodes={2 * given.nodes}", "value.model=threshold", "history=whole"]
+        changes += [
+            f"prep.nodes={2 * given.nodes}",
+            "value.model=threshold",
+            "judge=false",
+            "history=whole",
+        ]
         with (
             tempfile.TemporaryDirectory() as place,
             open_matchup("chess", changes, store=Path(place) / "s.sqlite") as matchup,

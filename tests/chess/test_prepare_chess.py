@@ -30,6 +30,7 @@ SMALL = (
     "prep.nodes=1500",
     "black.randomness=5",
     "white.randomness=5",
+    "value.model=linear",
 )
 
 

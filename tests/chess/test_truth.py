@@ -26,7 +26,8 @@ STOCKFISH = stockfish() or ""
 if not STOCKFISH:
     pytest.skip("no Stockfish on this machine", allow_module_level=True)
 NODES, R = 1000, 30.0
-SMALL = (f"white.nodes={NODES}", f"black.nodes={NODES}", f"black.randomness={R}", "prep.nodes=1000")
+PLAIN = ("prep.nodes=1000", "value.model=linear", "judge=false")
+SMALL = (f"white.nodes={NODES}", f"black.nodes={NODES}", f"black.randomness={R}", *PLAIN)
 
 
 def distance(one: Distribution, two: Distribution) -> float:

@@ -24,7 +24,8 @@ except EngineError:
     pytest.skip("no Stockfish on this machine", allow_module_level=True)
 
 FAKE = Path(__file__).parents[1] / "support" / "fake_engine.py"
-SMALL = ("--set", "white.nodes=100", "--set", "black.nodes=100", "--set", "prep.nodes=200")
+PLAIN = ("--set", "value.model=linear", "--set", "judge=false")
+SMALL = ("--set", "white.nodes=100", "--set", "black.nodes=100", "--set", "prep.nodes=200", *PLAIN)
 GAME = '[White "A"]\n[Black "Rival"]\n[Result "*"]\n\n1. e4 {} *\n\n'
 
 
@@ -90,7 +91,7 @@ def script(folder: Path, name: str, fault: str) -> Path:
     return path
 
 
-SWEEP, FIGURE = ("sweep", "chess", "--key", "cost", "--values", "0.1,0.2"), ("figure1",)
+SWEEP, FIGURE = ("sweep", "chess", *PLAIN, "--key", "cost", "--values", "0.1,0.2"), ("figure1",)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")

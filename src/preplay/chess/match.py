@@ -111,7 +111,7 @@ def _ask(
     game: Generator[_Question, Any, PlayedGame],
     question: _Question,
 ) -> None:
-    ahead = ahead_of(matchup.value if question.kind == "value" else matchup.base[question.side - 1])
+    ahead = ahead_of(matchup.counted if question.kind == "value" else matchup.base[question.side - 1])
     if ahead is not None:
         ahead.prefetch([question.state])
     running.append((game, question))
@@ -119,7 +119,7 @@ def _ask(
 
 def _answer(matchup: Matchup[Any], question: _Question) -> Distribution | Value | int:
     if question.kind == "value":
-        return matchup.value.values([question.state])[0]
+        return matchup.counted.values([question.state])[0]
     policy = matchup.base[question.side - 1]
     if question.kind == "score":
         assert isinstance(policy, EnginePolicy)  # checked before the games began

@@ -48,6 +48,8 @@ def bounds(
         response.check_cost(p)
         theorems.check_theorem1(advantage, epsilon)
         progress = show.progress(quiet or as_json, matchup.telling)
+        if matchup.calibration is not None:
+            matchup.calibration.curve(stop, progress)
         limits = Limits(histories, seconds, negligible=matchup.negligible, window=matchup.window)
         trees = []
         for goal in (Advantage(advantage), Lemma1(p)):

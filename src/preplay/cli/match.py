@@ -162,7 +162,9 @@ def print_match(result: MatchResult) -> None:
     prepared = "both" if result.opponent == "prepared" else sides
     of = f", score of {sides}" if prepared == "both" else ""
     print(f"{result.games} games, {result.matchup}, prepared: {prepared}{of}")
-    print(f"  scored by            {result.adjudication}")
+    plain = result.scores == "results" or result.adjudication == "rules"
+    what = "" if plain else ": model scores, not results"
+    print(f"  scored by            {result.adjudication}{what}")
     if result.wins is not None:
         print(f"  won/drawn/lost       {result.wins} / {result.draws} / {result.losses}")
     print(f"  score                {score.mean:.4f}  (95 %: {score.low:.4f} to {score.high:.4f})")

@@ -24,7 +24,7 @@ BUILTIN: Mapping[str, Builtin] = {
             "white": {"nodes": 5_000},
             "black": {"nodes": 5_000},
             "prep": {"nodes": 20_000},
-            "value": {"model": "linear"},
+            "value": {"model": "calibrated"},
         },
     ),
     "chess-paper": Builtin(

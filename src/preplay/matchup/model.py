@@ -148,6 +148,11 @@ class Matchup(Generic[S]):
         """Whether `value` is a first guess only, which says nothing about how far it is wrong."""
         return self.clock is not None
 
+    @property
+    def counted(self) -> Evaluator[S]:
+        """The values that a chosen book's promise rests on: the judge's, where there is one."""
+        return self.value if self.judge is None else self.judge.value
+
     def searches(self) -> int:
         """Engine searches made so far; 0 where no engines are."""
         return 0 if self.engines is None else self.engines.searches()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from preplay import book as books
 from preplay import tree as trees
@@ -92,6 +92,8 @@ class EquilibriumResult:
     """What each side does."""
     trace: tuple[SolverProgress, ...]
     """How the gap fell."""
+    scores: Literal["results", "model"] = "results"
+    """What values are: expected results, or scores of a model that no games bear out."""
     tree: Tree = beside()
     """The tree that both books live on."""
     better: float | None = beside()
@@ -173,6 +175,8 @@ def equilibrium(
     if save is not None:
         identity = {"costs": list(prices), "gap": gap, "method": method, "matchup": settings_of(matchup)}
         run = start(Path(save), "equilibrium", matchup.name, identity, matchup.versions)
+    if matchup.calibration is not None:
+        matchup.calibration.curve(stop, progress)
     found = contest(
         matchup,
         prices,
@@ -216,6 +220,7 @@ def _result(
         questions=contested.grown.questions,
         sides=(_side(matchup, contested, 1, run), _side(matchup, contested, 2, run)),
         trace=found.trace,
+        scores=matchup.scores,
         tree=contested.tree,
         better=better,
         name=matchup.name,

@@ -24,7 +24,8 @@ from preplay.matchup import open_matchup
 
 needs_stockfish = pytest.mark.skipif(stockfish() is None, reason="no Stockfish on this machine")
 PLAYERS = ("Rival, Anna", "Rivera, B.", "José")
-SMALL = ("white.nodes=300", "black.nodes=300", "prep.nodes=1500", "black.randomness=10")
+PLAIN = ("value.model=linear", "judge=false")
+SMALL = ("white.nodes=300", "black.nodes=300", "prep.nodes=1500", "black.randomness=10", *PLAIN)
 
 
 def pgn(white: str, black: str, moves: str) -> str:

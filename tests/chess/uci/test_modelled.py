@@ -24,7 +24,8 @@ from preplay.game import Distribution, walk
 from preplay.matchup import open_matchup
 from preplay.policy import REST, PolicyFunction
 
-SMALL = ("white.nodes=300", "black.nodes=300", "prep.nodes=600", "black.randomness=30")
+PLAIN = ("value.model=linear", "judge=false")
+SMALL = ("white.nodes=300", "black.nodes=300", "prep.nodes=600", "black.randomness=30", *PLAIN)
 
 
 class Served(Dialogue):

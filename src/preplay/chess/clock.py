@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from preplay.chess.engines.analysis import EngineSpec, Limit, SearchRequest, search_position
+from preplay.chess.engines.analysis import EngineSpec, Limit, SearchRequest
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players.habits import Habits
 from preplay.chess.players.play import Search, move_distribution
@@ -79,7 +79,7 @@ class EngineEffort:
     def request(self, state: State, effort: int) -> SearchRequest:
         """The search of one move."""
         limit = Limit(nodes=effort) if self.unit == "nodes" else Limit(milliseconds=effort)
-        return SearchRequest(self.engine, search_position(state.inner.board), limit, self.multipv)
+        return SearchRequest(self.engine, state.inner.position, limit, self.multipv)
 
     def prefetch(self, states: Sequence[State], efforts: Sequence[int]) -> None:
         """Let the searches begin."""

@@ -11,16 +11,22 @@ from functools import cached_property
 
 import chess
 
+from preplay.chess.engines.analysis import SearchPosition, search_position
 from preplay.errors import GameError, InputError
 from preplay.game import FINAL, Distribution
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ChessState:
     """A history: UCI moves from the start position, and the board they lead to (not to be changed)."""
 
     moves: tuple[str, ...]
     board: chess.Board = field(compare=False, repr=False)
+
+    @cached_property
+    def position(self) -> SearchPosition:
+        """What engines are told, made once: several searches ask about one history."""
+        return search_position(self.board)
 
 
 @dataclass(frozen=True)

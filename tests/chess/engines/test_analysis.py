@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import chess
 import pytest
 from hypothesis import given, settings
@@ -18,6 +20,7 @@ from preplay.chess.engines.analysis import (
     is_mate,
     mate_in,
     mate_score,
+    placement,
     search_position,
 )
 from preplay.chess.engines.infolines import read_analysis
@@ -310,3 +313,19 @@ def test_the_position_an_engine_is_told_is_the_one_on_the_board(
         assert told.board_fen() == board.board_fen()
         assert told.turn == board.turn
         assert told.clean_castling_rights() == board.clean_castling_rights()
+
+
+@given(st.integers(0, 2**32), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_positions_are_written_as_python_chess_writes_them(seed: int, chess960: bool) -> None:
+    rng = random.Random(seed)
+    board = chess.Board.from_chess960_pos(rng.randrange(960)) if chess960 else chess.Board()
+    for _ in range(rng.randrange(60)):
+        moves = list(board.legal_moves)
+        if not moves:
+            break
+        board.push(rng.choice(moves))
+    board.clear_stack()
+    fen = board.fen(shredder=chess960, en_passant="xfen")
+    assert search_position(board).start == fen
+    assert placement(board) == board.board_fen()

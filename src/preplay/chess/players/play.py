@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit, SearchRequest, search_position
+from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit, SearchRequest
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players.habits import Habits
 from preplay.chess.rules import ChessState
@@ -57,7 +57,7 @@ class Search:
 
     def request(self, state: ChessState) -> SearchRequest:
         """What to ask at a position."""
-        return SearchRequest(self.engine, search_position(state.board), self.limit, self.multipv)
+        return SearchRequest(self.engine, state.position, self.limit, self.multipv)
 
 
 @dataclass(frozen=True)

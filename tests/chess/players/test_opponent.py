@@ -216,9 +216,10 @@ class Fixed:
         answer: list[Distribution] = []
         for state in states:
             rng = random.Random(f"{self.seed} {state.board.fen()}")
-            moves = rng.sample(sorted(m.uci() for m in state.board.legal_moves), 3)
-            weights = [rng.random() for _ in range(4)]
+            legal = sorted(m.uci() for m in state.board.legal_moves)
+            moves = rng.sample(legal, min(3, len(legal)))
             names = [*moves, REST]
+            weights = [rng.random() for _ in names]
             answer.append({name: w / sum(weights) for name, w in zip(names, weights, strict=True)})
         return answer
 

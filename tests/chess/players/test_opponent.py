@@ -218,7 +218,7 @@ class Fixed:
             rng = random.Random(f"{self.seed} {state.board.fen()}")
             legal = sorted(m.uci() for m in state.board.legal_moves)
             moves = rng.sample(legal, min(3, len(legal)))
-            names = [*moves, REST]
+            names = [*moves, REST] if len(moves) < len(legal) else moves
             weights = [rng.random() for _ in names]
             answer.append({name: w / sum(weights) for name, w in zip(names, weights, strict=True)})
         return answer

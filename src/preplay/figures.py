@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from preplay.experiments.sweep import Point
     from preplay.logistic import Bin, Curve
 
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#666666"
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#666666"
 """Colours that colour-blind people tell apart (Okabe and Ito)."""
 
 
@@ -108,8 +108,13 @@ def figure1_figure(
     for axis, (side, points) in zip(axes, sides.items(), strict=False):
         r = [_log_or(zero, float(p.setting)) for p in points]
         axis.plot(r, [p.value for p in points], color=BLUE, linewidth=3, marker="o", markersize=4)
+        again = [(x, p.fresh) for x, p in zip(r, points, strict=True) if p.fresh is not None]
+        if again:
+            axis.plot(*zip(*again, strict=True), color=GREEN, linewidth=1.6, linestyle="--", marker="D",
+                      markersize=4)  # fmt: skip
         axis.set_ylabel("U", color=BLUE, rotation=0, labelpad=12)
-        axis.set_ylim(min(0.45, *(p.value for p in points)) - 0.02, 1.03)
+        least = min(p.value if p.fresh is None else min(p.value, p.fresh) for p in points)
+        axis.set_ylim(min(0.45, least) - 0.02, 1.03)
         axis.grid(True, linewidth=0.4, alpha=0.5)
         axis.spines["top"].set_visible(False)
         axis.set_title(f"{side.capitalize()} prepares", loc="left", fontsize=11)
@@ -132,6 +137,9 @@ def figure1_figure(
         Line2D([], [], color=BLUE, linewidth=3, marker="o", label="U, memory not subtracted (left)"),
         Line2D([], [], color=ORANGE, linewidth=1.1, marker="s", label="|S|, memorized histories (right)"),
     ]
+    if any(p.fresh is not None for points in sides.values() for p in points):
+        label = "U by a fresh search (left)"
+        handles.append(Line2D([], [], color=GREEN, linestyle="--", marker="D", label=label))
     if published:
         handles.append(Line2D([], [], color=GREY, linestyle=":", label="published"))
     figure.legend(handles=handles, fontsize=8.5, loc="outside lower center", ncols=3, frameon=False)

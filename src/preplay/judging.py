@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from preplay import response
 from preplay.game import Game, S, Side, walk
 from preplay.growth import Grown
 from preplay.policy import REST, Ahead, ahead_of
-from preplay.stopping import Stop
+from preplay.stopping import NEVER, Stop
 from preplay.tree import Ints, Tree
 from preplay.value import Evaluator, Value
 
@@ -170,10 +170,10 @@ def settle(
     if left:
         choice = again(choice, replace(choice.grown, ending=stop.reason))
     judged = Judged(rounds, len(known), before, choice.value, left=left)
-    found = None if last.asked else _fresh(game, judge.fresh, choice, last, tell)
+    found = None if last.asked else afresh(game, judge.fresh, choice, last, tell)
     if found is None:
         return again(choice, replace(choice.grown, ending=last.reason)), judged
-    return choice, replace(judged, fresh=found[0], error=found[1])
+    return choice, replace(judged, fresh=found.value, error=found.error)
 
 
 def _unjudged(choice: Choice, known: Mapping[History, Value]) -> list[tuple[History, int]]:
@@ -229,13 +229,26 @@ def _in_place(choice: Choice, values: Mapping[int, Value]) -> tuple[Tree, bool]:
     return replace(tree, value=value, radius=radius, open=open), bool((open & ~tree.open).any())
 
 
-def _fresh(
-    game: Game[S], fresh: Evaluator[S], choice: Choice, stop: Stop, tell: Callable[[str], None]
-) -> tuple[float, float] | None:
-    """What the choice is worth by values that took no part in it, and how far the two are apart."""
+class Fresh(NamedTuple):
+    """What a choice is worth by values that took no part in it."""
+
+    value: float
+    error: float
+    """How far these values are from those that the choice was made with, as in `Judged`."""
+
+
+def afresh(
+    game: Game[S],
+    fresh: Evaluator[S],
+    choice: Choice,
+    stop: Stop = NEVER,
+    tell: Callable[[str], None] | None = None,
+) -> Fresh | None:
+    """Value the exits of a choice again; None where a stop comes first."""
     tree, side = choice.grown.tree, choice.side
     ends = [int(k) for k in response.exits(tree, side, choice.book) if _valued(tree, side, int(k))]
-    tell(f"a fresh value of {len(ends):,} exits")
+    if tell is not None:
+        tell(f"a fresh value of {len(ends):,} exits")
     answers = _ask(game, fresh, [_asked(tree, k) for k in ends], stop)
     if len(answers) < len(ends):
         return None
@@ -243,7 +256,8 @@ def _fresh(
     value[ends] = [answer.mean for answer in answers]
     found = response.evaluate(replace(tree, value=value), side, choice.book)
     apart = response.reach(tree, side)[ends] * (value[ends] - tree.value[ends])
-    return found, max(abs(found - choice.value), CONFIDENT * math.sqrt(float(np.square(apart).sum())))
+    spread = CONFIDENT * math.sqrt(float(np.square(apart).sum()))
+    return Fresh(found, max(abs(found - choice.value), spread))
 
 
 def _ask(game: Game[S], oracle: Evaluator[S], histories: Sequence[History], stop: Stop) -> list[Value]:

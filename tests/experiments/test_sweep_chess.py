@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -176,3 +177,19 @@ def offspring(pid: int) -> set[int]:
 def engines(pid: int) -> list[int]:
     """The engines of a command's workers."""
     return [each for each in offspring(pid) if stat(stat(each)[1])[1] == pid]
+
+
+def test_figure1_values_some_of_its_books_afresh(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The choice is that of the paper, whether or not somebody looks again at what it is worth."""
+    monkeypatch.setenv("PREPLAY_STORE", str(tmp_path / "s.sqlite"))
+    words = ("figure1", *SMALL, "--side", "white", "--randomness", "0,5,50", "--cost", "0.05")
+    tables = []
+    for number in ("0", "2"):
+        path = tmp_path / f"{number}.csv"
+        assert preplay(capsys, *words, "--fresh", number, "--csv", path)[0] == 0
+        tables.append(list(csv.DictReader(path.read_text().splitlines())))
+    plain, fresh = tables
+    assert [row.pop("fresh") != "" for row in fresh] == [True, False, True]
+    assert fresh == plain

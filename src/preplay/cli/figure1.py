@@ -33,6 +33,12 @@ def figure1(
     overlay: Annotated[
         Path | None, typer.Option("--overlay", metavar="CSV", help="Published points to draw as well.")
     ] = None,
+    fresh: Annotated[
+        int,
+        typer.Option(
+            "--fresh", min=0, help="Value so many of the books again, by searches ten times as long."
+        ),
+    ] = 0,
     save: options.Save = None,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
@@ -68,6 +74,7 @@ def figure1(
             randomness=numbers(randomness) if randomness else (),
             changes=changes or (),
             published=read_reference(overlay) if overlay else (),
+            fresh=fresh,
             workers=workers,
             cluster=cluster,
             store=store,

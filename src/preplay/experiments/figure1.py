@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,11 @@ FULL = tuple(round(0.1 * 2**k, 1) for k in range(15))
 QUICK = (0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 COLUMNS = ("value", "size", "net", "upper", "unprepared", "histories", "questions")
 """What its CSV tells of each point: all that the same command gives again."""
+
+
+def columns(points: Sequence[Point]) -> tuple[str, ...]:
+    """The columns of its CSV: with fresh values, where there are any."""
+    return COLUMNS if all(point.fresh is None for point in points) else (*COLUMNS, "fresh")
 
 
 @dataclass(frozen=True)
@@ -47,16 +52,29 @@ def tasks(
     cost: float | None,
     store: Path | None,
     limits: Limits,
+    fresh: int = 0,
 ) -> list[Task]:
-    """Both sides in turns: tasks under way at once share few positions. The opponent's r varies."""
+    """Both sides in turns: tasks under way at once share few positions. The opponent's r varies.
+
+    So many of the books, spread over all, are valued afresh by searches ten times as long.
+    """
     result = []
-    for r in randomness:
+    places = _spread(len(randomness), math.ceil(fresh / len(sides)))
+    for k, r in enumerate(randomness):
         for side in sides:
             own, opponent = ("white", "black") if side == 1 else ("black", "white")
-            key = f"{opponent}.randomness"
-            changed = settings.override(config, [f"{key}={r!r}"])
-            result.append(Task(name, changed, side, "randomness", r, cost, None, store, limits, own))
+            again = ("judge=true",) if k in places else ()
+            changed = settings.override(config, [f"{opponent}.randomness={r!r}", *again])
+            task = Task(name, changed, side, "randomness", r, cost, None, store, limits, own)
+            result.append(replace(task, afresh=k in places))
     return result
+
+
+def _spread(count: int, wanted: int) -> set[int]:
+    """So many of the first `count` numbers, spread evenly, the ends among them."""
+    if wanted < 2:
+        return {count // 2} if wanted else set()
+    return {round(k * (count - 1) / (wanted - 1)) for k in range(min(wanted, count))} if count else set()
 
 
 def read_reference(path: Path) -> list[Reference]:

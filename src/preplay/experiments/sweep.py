@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,8 @@ class Point:
     ending: str
     engines: str = ""
     """Which engines answered."""
+    fresh: float | None = None
+    """What a search that took no part in the choice says of the book, where one was asked."""
 
     @property
     def gain(self) -> float:
@@ -95,6 +97,8 @@ class Task:
     cluster: str | None = None
     """Where its engines are; None: here."""
     engines: int = 1
+    afresh: bool = False
+    """Whether the matchup's judge takes no part in the choice, but values the chosen book afresh."""
     """How many of them."""
 
 
@@ -188,11 +192,18 @@ def check_measures(names: Sequence[str]) -> None:
 
 def run_task(task: Task, opening: Opening = opened) -> Point:
     """Prepare at one setting."""
+    from preplay.judging import afresh
     from preplay.preparation import prepare
 
     with opening(task) as matchup:
-        prepared = prepare(matchup, task.side, task.cost, task.budget, task.limits)
+        judge = matchup.judge if task.afresh else None
+        chooser = replace(matchup, judge=None) if task.afresh else matchup
+        prepared = prepare(chooser, task.side, task.cost, task.budget, task.limits)
         best, grown = prepared.response, prepared.grown
+        fresh = prepared.judged.fresh if prepared.judged else None
+        if judge is not None:
+            found = afresh(matchup.game, judge.value, prepared)
+            fresh = found.value if found else None
         return Point(
             side=matchup.sides[task.side - 1],
             key=task.key,
@@ -209,6 +220,7 @@ def run_task(task: Task, opening: Opening = opened) -> Point:
             seconds=grown.seconds,
             ending=grown.ending,
             engines=", ".join(sorted(set(matchup.versions.values()))),
+            fresh=fresh,
         )
 
 

@@ -123,7 +123,7 @@ class SweepResult:
             key=key,
             points=tuple(points),
             measures=measures,
-            columns=experiment.COLUMNS if run.command == "figure1" else measures,
+            columns=experiment.columns(points) if run.command == "figure1" else measures,
             command=run.command,
             cost=run.identity.get("cost"),
             name=run.name,
@@ -268,6 +268,7 @@ def figure1(
     randomness: Sequence[float] = (),
     changes: Sequence[str] = (),
     published: Sequence[Reference] = (),
+    fresh: int = 0,
     workers: int | None = None,
     cluster: str | None = None,
     store: str | Path | None = None,
@@ -277,7 +278,8 @@ def figure1(
 ) -> SweepResult:
     """The paper's Figure 1: the best books of both sides against how randomly the opponent plays.
 
-    `quick` takes fewer values of r and fewer nodes; `published` points are drawn as well.
+    `quick` takes fewer values of r and fewer nodes; `published` points are drawn as well. So many books
+    as `fresh` says are valued again by searches that took no part in choosing them.
     """
     nodes = QUICK_NODES if quick else PAPER_NODES
     own = (*nodes, *AS_PUBLISHED) if spec == "chess" else ()
@@ -289,15 +291,17 @@ def figure1(
     price = cost if cost is not None else 1e-3 if quick else 1e-4
     config["cost"] = price
     kept = Path(store) if store is not None else None
-    tasks = experiment.tasks(name, config, values, sides, price, kept, Limits())
+    tasks = experiment.tasks(name, config, values, sides, price, kept, Limits(), fresh)
     results = determine([replace(tasks[0], config=config)])
     identity = {**results.shared, "randomness": list(values), "sides": list(sides)}
+    if fresh:
+        identity["fresh"] = fresh
     run = start(Path(save), "figure1", name, identity, results.versions) if save is not None else None
     points = _computed(tasks, run, workers, cluster, stop, progress)
     result = SweepResult(
         key="randomness",
         points=tuple(p for curve in experiment.by_side(points).values() for p in curve),
-        columns=experiment.COLUMNS,
+        columns=experiment.columns(points),
         command="figure1",
         cost=price,
         published=tuple(published),

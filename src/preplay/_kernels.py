@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from preplay.compiled import jit, jit_of, step
-from preplay.tree import Bools, Bytes, Floats, Ints
+from preplay.tree import CHOOSES, Bools, Bytes, Floats, Ints
 
 
 @jit
@@ -219,6 +219,161 @@ def knapsack(above: Ints, weight: Floats, budget: int) -> tuple[Bools, float]:
         if best[i, b] > best[i + size[j], b]:
             chosen[j] = True
             i += 1
+            b -= 1
+        else:
+            i += size[j]
+    return chosen, best[0, budget]
+
+
+@jit
+def plans(
+    parent: Ints,
+    first: Ints,
+    player: Bytes,
+    opened: Bools,
+    choice: Bytes,
+    pi: Floats,
+    value: Floats,
+    side: int,
+) -> tuple[Ints, Ints, Ints, Floats, float]:
+    """The forest where books choose: a *plan* for each own history and option of it.
+
+    `node` is the history, `option` the child that is played (-1: all of them, as prep does), `above` the
+    plan that leads here, `gain` what it adds. The plans of a history stand side by side, in the order of
+    its options; a book holds at most one of them. Last comes the value of the empty book.
+    """
+    n = len(parent)
+    mass = np.zeros(n)  # value mass at the next own or final histories
+    total = 0
+    for k in range(n - 1, -1, -1):
+        leaf = first[k] == first[k + 1]
+        stops = leaf or player[k] == side
+        if stops and (not leaf or opened[k]):
+            total += first[k + 1] - first[k] if choice[k] == CHOOSES else 1
+        if k > 0:
+            mass[parent[k]] += pi[k] * value[k] if stops else mass[k]
+    empty = pi[0] * value[0] if player[0] == side or first[0] == first[1] else mass[0]
+    node = np.empty(total, dtype=np.int32)
+    option = np.empty(total, dtype=np.int32)
+    above = np.empty(total, dtype=np.int32)
+    gain = np.empty(total)
+    inside = np.empty(n, dtype=np.int32)  # the last plan up to and with k; the first one where k chooses
+    j = 0
+    for k in range(n):
+        before = np.int32(-1)
+        if k > 0:
+            p = parent[k]
+            before = inside[p] + (k - first[p] if choice[p] == CHOOSES else 0)
+        leaf = first[k] == first[k + 1]
+        inside[k] = before
+        if opened[k] if leaf else player[k] == side:
+            inside[k] = j
+            if choice[k] == CHOOSES:
+                for c in range(first[k], first[k + 1]):
+                    stops = first[c] == first[c + 1] or player[c] == side
+                    node[j], option[j], above[j] = k, c, before
+                    gain[j] = (pi[c] * value[c] if stops else mass[c]) - pi[k] * value[k]
+                    j += 1
+            else:
+                node[j], option[j], above[j] = k, -1, before
+                gain[j] = 0.0 if leaf else mass[k] - pi[k] * value[k]
+                j += 1
+    return node, option, above, gain, empty
+
+
+@jit
+def inherited(parent: Ints, stays: Bools) -> Bools:
+    """[n] whether a history and all before it stay."""
+    alive = stays.copy()
+    for k in range(1, len(parent)):
+        alive[k] = alive[k] and alive[parent[k]]
+    return alive
+
+
+@jit
+def heaviest_plan(node: Ints, above: Ints, weight: Floats, beaten: Bools) -> tuple[Bools, Floats, float]:
+    """The heaviest closed set of plans, one a history at most; what each plan is worth; and the sum.
+
+    One backward pass with a max over the plans of a history, the first of equals; none that is beaten.
+    """
+    m = len(node)
+    below = weight.copy()
+    best = np.zeros(m, dtype=np.bool_)
+    total = 0.0
+    end = m
+    while end > 0:  # [start, end) are the plans of one history
+        start = end - 1
+        while start > 0 and node[start - 1] == node[start]:
+            start -= 1
+        top = start
+        for j in range(start + 1, end):
+            if beaten[top] or (below[j] > below[top] and not beaten[j]):
+                top = j
+        best[top] = True
+        if below[top] > 0.0:
+            if above[top] >= 0:
+                below[above[top]] += below[top]
+            else:
+                total += below[top]
+        end = start
+    chosen = np.zeros(m, dtype=np.bool_)
+    for j in range(m):
+        chosen[j] = best[j] and below[j] > 0.0 and (above[j] < 0 or chosen[above[j]])
+    return chosen, below, total
+
+
+@jit_of(lambda node, above, weight, budget: 4 * len(above) * (budget + 2))
+def knapsack_plan(node: Ints, above: Ints, weight: Floats, budget: int) -> tuple[Bools, float]:
+    """The heaviest closed set of at most `budget` plans, one a history at most.
+
+    In preorder, with the plans of a history in a row, let best[i, b] be the most that the plans from i on
+    can add with b places: take i and go on with what hangs from it, or go on to the next plan of the same
+    history, behind the last one to what comes after all of them. O(plans * budget).
+    """
+    m = len(node)
+    size = np.ones(m, dtype=np.int64)
+    for j in range(m - 1, -1, -1):
+        if above[j] >= 0:
+            size[above[j]] += size[j]
+    place = np.empty(m, dtype=np.int64)
+    cursor = np.empty(m, dtype=np.int64)
+    free = np.int64(0)
+    for j in range(m):
+        if above[j] >= 0:
+            place[j] = cursor[above[j]]
+            cursor[above[j]] += size[j]
+        else:
+            place[j] = free
+            free += size[j]
+        cursor[j] = place[j] + 1
+    at = np.empty(m, dtype=np.int64)
+    after = np.empty(m, dtype=np.int64)  # by plan: where to go on when its history is done with
+    for j in range(m - 1, -1, -1):
+        at[place[j]] = j
+        last = j == m - 1 or node[j + 1] != node[j]
+        after[j] = place[j] + size[j] if last else after[j + 1]
+    for j in range(m):  # behind the last history of a plan comes what is behind the plan's own history
+        if above[j] >= 0 and after[j] == place[above[j]] + size[above[j]]:
+            after[j] = after[above[j]]
+    best = np.zeros((m + 1, budget + 1))
+    for i in range(m - 1, -1, -1):
+        j = at[i]
+        inside = i + 1 if size[j] > 1 else after[j]
+        beside = after[j] if j == m - 1 or node[j + 1] != node[j] else i + size[j]
+        for b in range(1, budget + 1):
+            best[i, b] = max(best[beside, b], weight[j] + best[inside, b - 1])
+    chosen = np.zeros(m, dtype=np.bool_)
+    i = 0
+    b = budget
+    while i < m and b > 0:
+        j = at[i]
+        if best[i, b] == best[after[j], b]:
+            i = after[j]
+            continue
+        inside = i + 1 if size[j] > 1 else after[j]
+        if weight[j] + best[inside, b - 1] == best[i, b]:  # the first of equals
+            chosen[j] = True
+            i = inside
             b -= 1
         else:
             i += size[j]

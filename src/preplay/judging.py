@@ -96,7 +96,7 @@ class Judged:
         return told
 
 
-class Choice(Protocol):
+class JudgedChoice(Protocol):
     """A book chosen on a grown tree: a best book, or the largest one of a frontier."""
 
     @property
@@ -124,8 +124,13 @@ class Choice(Protocol):
         """What it promises."""
         ...
 
+    @property
+    def stale(self) -> bool:
+        """Whether growth gave up a move that may be best by the values in use."""
+        ...
 
-C = TypeVar("C", bound=Choice)
+
+C = TypeVar("C", bound=JudgedChoice)
 
 
 def settle(
@@ -141,8 +146,9 @@ def settle(
 
     `grow` grows a tree with the values given and chooses on it (it hears whether that is the first time);
     `again` chooses on the same tree with other values. A tree is grown again only where a value fell at
-    the end of a line: going on from there might pay now. The first of the `stops` ends the rounds, the
-    second also the fresh search; either leaves the best choice so far.
+    the end of a line, or below a move that had beaten another: going on from there might pay now. The
+    first of the `stops` ends the rounds, the second also the fresh search; either leaves the best choice
+    so far.
     """
     stop, last = stops
     known: dict[History, Value] = {}
@@ -159,6 +165,7 @@ def settle(
             tree, reopened = _in_place(choice, {k: value for (_, k), value in new.items()})
             fell |= reopened
             choice = again(choice, replace(choice.grown, tree=tree))
+            fell |= choice.stale
         if not fell or stop.asked:
             break
         regrown = grow(Opinions(game, first, known), False)
@@ -176,7 +183,7 @@ def settle(
     return choice, replace(judged, fresh=found.value, error=found.error)
 
 
-def _unjudged(choice: Choice, known: Mapping[History, Value]) -> list[tuple[History, int]]:
+def _unjudged(choice: JudgedChoice, known: Mapping[History, Value]) -> list[tuple[History, int]]:
     """What the choice rests on and nobody judged, likeliest first.
 
     These are the root, its exits and the empty book's; once all of them are judged, its own histories:
@@ -207,7 +214,7 @@ def _asked(tree: Tree, k: int) -> History:
     return history[:-1] if history and history[-1] == REST else history
 
 
-def _in_place(choice: Choice, values: Mapping[int, Value]) -> tuple[Tree, bool]:
+def _in_place(choice: JudgedChoice, values: Mapping[int, Value]) -> tuple[Tree, bool]:
     """The tree with these values, and whether it may have ended a line too early.
 
     A line ends where going on could not beat the value there. Where that value fell, it may: such a
@@ -240,7 +247,7 @@ class Fresh(NamedTuple):
 def afresh(
     game: Game[S],
     fresh: Evaluator[S],
-    choice: Choice,
+    choice: JudgedChoice,
     stop: Stop = NEVER,
     tell: Callable[[str], None] | None = None,
 ) -> Fresh | None:

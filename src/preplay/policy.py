@@ -113,6 +113,16 @@ class Menus(Protocol[S_contra]):
         ...
 
 
+@dataclass(frozen=True)
+class Choices(Generic[S]):
+    """What the books of a side may choose from (fact 9 of docs/model.md)."""
+
+    menus: Menus[S]
+    deviations: int | None = None
+    """How many moves of a line may be others than the first of the menu; None: any number. Where they are
+    spent the book plays prep, so with 0 it is the book that plays prep everywhere."""
+
+
 def menu_of(options: Sequence[Option], most: int, margin: float, first: str | None = None) -> Menu:
     """The best `most` of `options`, none more than `margin` behind the best; `first` leads, if given.
 

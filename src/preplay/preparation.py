@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from preplay import response
+from preplay import choice, response
 from preplay.book import Book, Entry
 from preplay.game import FINAL, S, Side
 from preplay.growth import Grown, GrowthProgress, Limits, Pays, grow
-from preplay.judging import CONFIDENT, Choice, Judge, Judged, settle
+from preplay.judging import CONFIDENT, Judge, Judged, JudgedChoice, settle
 from preplay.logistic import Curve
 from preplay.matchup import Choosing, Matchup
 from preplay.matchup.settings import LEAST_COST
@@ -27,7 +27,7 @@ from preplay.value import Evaluator, FirstGuess
 
 PART = 0.5
 """What a stage takes of the time that is left, at most, where another stage follows."""
-C = TypeVar("C", bound=Choice)
+C = TypeVar("C", bound=JudgedChoice)
 CALIBRATION = 0.4
 """What calibration games take of the time, at most."""
 ROUNDS = 0.8
@@ -64,11 +64,18 @@ class Prepared:
     """What second opinions said of the values, where there is a judge."""
     curve: Curve | None = None
     """What a score is worth to the two sides, where values are calibrated."""
+    choice: choice.Choice | None = None
+    """How the moves were chosen, where there are menus; `grown` has the tree with its moves fixed."""
 
     @property
     def tree(self) -> Tree:
         """The tree the book was chosen on."""
         return self.grown.tree
+
+    @property
+    def stale(self) -> bool:
+        """Whether an option that growth gave up may be best by the values in use."""
+        return self.choice is not None and self.choice.stale
 
     @property
     def book(self) -> Ints:
@@ -99,6 +106,8 @@ class Explored:
     """What second opinions said of the largest book, where there is a judge."""
     curve: Curve | None = None
     """What a score is worth to the two sides, where values are calibrated."""
+    choice: choice.Choice | None = None
+    """How the moves were chosen, where there are menus: for the least cost."""
 
     @property
     def error(self) -> float:
@@ -107,6 +116,11 @@ class Explored:
             0.0 if self.curve is None else curve_error(self.curve, self.grown.tree, self.side, self.book)
         )
         return math.hypot(self.judged.error if self.judged else 0.0, scale)
+
+    @property
+    def stale(self) -> bool:
+        """Whether an option that growth gave up may be best by the values in use."""
+        return self.choice is not None and self.choice.stale
 
     @property
     def book(self) -> Ints:
@@ -152,11 +166,14 @@ def prepare(
         return _solve(matchup, side, price, budget, run, checkpoint)
 
     def again(prepared: Prepared, grown: Grown) -> Prepared:
-        best = response.best_known(grown.tree, side, price, budget)
+        grown = _with_menus(grown, prepared.choice)
+        chosen = _chosen(grown, side, price, budget)
         if budget is not None and prepared.cost > price:  # the certificate of `_by_price`
-            bound = response.best_known(grown.tree, side, prepared.cost).upper
+            bound = _chosen(grown, side, prepared.cost, None).response.upper
+            best = chosen.response
             best = replace(best, upper=max(best.value, bound + prepared.cost * budget))
-        return replace(prepared, grown=grown, response=best)
+            chosen = replace(chosen, response=best)
+        return chosen
 
     curve, checkpoint = _calibrated(matchup, run, checkpoint)
     if matchup.judge is None:
@@ -212,11 +229,18 @@ def explore(
     response.check_cost(least, zero=cost is None)
 
     def found(matchup: Matchup[S], checkpoint: Path | None) -> Explored:
-        grown = _grown(matchup, values_of(matchup, least), side, least, run, checkpoint)
-        return Explored(side, grown, response.frontier(grown.tree, side, least), least)
+        grown = _grown(matchup, values_of(matchup, least, side), side, least, run, checkpoint)
+        return ranked(grown)
 
     def again(explored: Explored, grown: Grown) -> Explored:
-        return replace(explored, grown=grown, frontier=response.frontier(grown.tree, side, least))
+        return ranked(_with_menus(grown, explored.choice))
+
+    def ranked(grown: Grown) -> Explored:
+        if grown.tree.choice is None:
+            return Explored(side, grown, response.frontier(grown.tree, side, least), least)
+        made = choice.choose_known(grown.tree, side, least)
+        front = response.frontier(made.tree, side, least)
+        return Explored(side, replace(grown, tree=made.tree), front, least, choice=made)
 
     curve, checkpoint = _calibrated(matchup, run, checkpoint)
     if matchup.judge is None:
@@ -274,9 +298,39 @@ class _Run:
         return max(0.0, self.start + seconds - time.monotonic())
 
 
-def values_of(matchup: Matchup[S], price: float) -> Evaluator[S]:
-    """v(h) for books at a price; a first guess comes with radii that leave every value possible."""
-    return FirstGuess(matchup.value) if matchup.guessing else matchup.value_at(price)
+def values_of(matchup: Matchup[S], price: float, side: Side | None = None) -> Evaluator[S]:
+    """v(h) for books at a price; a first guess comes with radii that leave every value possible.
+
+    Where the books of `side` choose, more histories may matter: (depth * width)^deviations times as many
+    (fact 9).
+    """
+    if matchup.guessing:
+        return FirstGuess(matchup.value)
+    choices = None if side is None else matchup.choices(side)
+    if choices is not None and price > 0.0:
+        game = matchup.game
+        depth = game.longest if choices.deviations is None else min(choices.deviations, game.longest)
+        price = max(1e-300, price * (game.longest * game.widest) ** -float(depth))
+    return matchup.value_at(price)
+
+
+def _with_menus(grown: Grown, made: choice.Choice | None) -> Grown:
+    """A growth with all its menus again, and with the values that its fixed tree was given since."""
+    if made is None:
+        return grown
+    parts = {}
+    for name in ("value", "radius", "open"):
+        parts[name] = getattr(made.source, name).copy()
+        parts[name][made.origin] = getattr(grown.tree, name)
+    return replace(grown, tree=replace(made.source, **parts))
+
+
+def _chosen(grown: Grown, side: Side, cost: float, budget: int | None) -> Prepared:
+    """The best book on a grown tree; where it has menus, their moves are chosen and fixed."""
+    if grown.tree.choice is None:
+        return Prepared(side, grown, response.best_known(grown.tree, side, cost, budget))
+    made = choice.choose_known(grown.tree, side, cost, budget)
+    return Prepared(side, replace(grown, tree=made.tree), made.best, choice=made)
 
 
 def _grown(
@@ -287,6 +341,7 @@ def _grown(
     run: _Run,
     checkpoint: Path | None,
     part: float = 1.0,
+    limited: bool = False,
 ) -> Grown:
     """What may pay at a cost, grown within this part of the time left."""
     return grow(
@@ -295,8 +350,9 @@ def _grown(
         matchup.base,
         matchup.prep[side - 1],
         value,
-        Pays(cost),
+        Pays(cost, limited=limited),
         run.growing(part if matchup.judge is None else PART),
+        choices=matchup.choices(side),
         stop=run.stop,
         progress=run.progress,
         checkpoint=checkpoint,
@@ -311,14 +367,13 @@ def _solve(
     run: _Run,
     checkpoint: Path | None = None,
 ) -> Prepared:
-    choosing = matchup.choosing if cost > 0.0 else None
-    value = values_of(matchup, 0.0 if choosing else cost)
+    choosing = matchup.choosing if cost > 0.0 and matchup.choices(side) is None else None
+    value = values_of(matchup, 0.0 if choosing else cost, side)
     part = PART if choosing or matchup.clock else 1.0
-    grown = _grown(matchup, value, side, cost, run, checkpoint, part)
-    if choosing:
-        grown, best = _sharpened(matchup, choosing, grown, side, cost, budget, run)
-    else:
-        best = response.best_book(grown.tree, side, cost, budget)
+    grown = _grown(matchup, value, side, cost, run, checkpoint, part, budget is not None)
+    if not choosing:
+        return _chosen(grown, side, cost, budget)
+    grown, best = _sharpened(matchup, choosing, grown, side, cost, budget, run)
     return Prepared(side, grown, best)
 
 
@@ -420,15 +475,20 @@ def _by_price(
         upper = min(upper, now.response.upper + price * budget)
         ending = now.grown.ending
         if now.response.size >= budget or price < LEAST_COST or ending != "complete":
-            best = response.best_known(now.tree, side, 0.0, budget)
+            best = _within(now, budget)
             if before is not None and ending != "complete":
-                known = response.best_known(before.tree, side, 0.0, budget)
-                if known.value > best.value:
-                    now, best = before, known
-            grown = replace(now.grown, ending=ending)
-            return Prepared(side, grown, replace(best, upper=max(best.value, upper)))
+                known = _within(before, budget)
+                best = known if known.value > best.value else best
+            bound = replace(best.response, upper=max(best.value, upper))
+            return replace(best, grown=replace(best.grown, ending=ending), response=bound)
         before = now
         price, step = price / 2.0, step + 1
+
+
+def _within(prepared: Prepared, budget: int) -> Prepared:
+    """The best book of limited size on the tree of another one, whatever that was grown for."""
+    grown = _with_menus(prepared.grown, prepared.choice)
+    return _chosen(grown, prepared.side, 0.0, budget)
 
 
 def book_of(

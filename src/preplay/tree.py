@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,12 @@ KINDS: Mapping[str, type[np.generic]] = {
 """The kinds of the columns that every history has."""
 
 
+CHOOSES: Final = 1
+"""An own history with a menu: a book plays one of its children, for sure."""
+BEATEN: Final = 2
+"""An option that is worse than another one of its menu, however that one turns out: no book plays it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Tree:
     """n histories in breadth-first order: parents before children, siblings side by side.
@@ -51,6 +57,7 @@ class Tree:
     action: Ints  # [n] the action into k, an index of `names`, -1 at the root
     names: tuple[str, ...]  # every action name that occurs, once
     prices: tuple[float, float] = (0.0, 0.0)  # what it was grown for, see `check_price`
+    choice: Bytes | None = None  # [n] CHOOSES, BEATEN or 0; None: no menus, books play prep
 
     @property
     def size(self) -> int:
@@ -205,11 +212,17 @@ def check(tree: Tree) -> None:
         raise ValueError("every leaf needs a value")
     if np.any(tree.player[~tree.leaves] == FINAL):
         raise ValueError("a final history has children")
+    if tree.choice is not None:
+        if tree.choice.dtype != np.int8 or tree.choice.shape != (n,) or not set(tree.choice) <= {0, 1, 2}:
+            raise ValueError("choice: expected 0, 1 or 2 for each history")
+        if np.any(tree.leaves & (tree.choice == CHOOSES)):
+            raise ValueError("choice: a menu without options")
 
 
 def save(tree: Tree, path: Path) -> None:
     """Write a tree as a compressed .npz file."""
-    columns = {f.name: np.asarray(getattr(tree, f.name)) for f in fields(tree)}
+    parts = {f.name: getattr(tree, f.name) for f in fields(tree)}
+    columns = {name: np.asarray(part) for name, part in parts.items() if part is not None}
     with replacing(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **columns)  # type: ignore[arg-type]
 

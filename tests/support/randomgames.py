@@ -19,19 +19,28 @@ def _shares(draw: st.DrawFn, n: int) -> list[float]:
 
 
 @st.composite
-def nodes(draw: st.DrawFn, depth: int, estimates: bool = False) -> Raw:
+def nodes(draw: st.DrawFn, depth: int, estimates: bool = False, menus: bool = False) -> Raw:
     if depth == 0 or draw(st.integers(0, 9)) == 0:
         return {"utility": draw(st.integers(0, 10)) / 10}
     player = draw(st.sampled_from([1, 2, 1, 2, "chance"]))
     n = draw(st.integers(1, 3))
     base, prep = _shares(draw, n), _shares(draw, n)
-    actions = {}
+    actions: dict[str, Raw] = {}
     for k in range(n):
-        to = draw(nodes(depth - 1, estimates))
+        to = draw(nodes(depth - 1, estimates, menus))
         if player == "chance":
             actions[f"a{k}"] = {"prob": base[k], "to": to}
         else:
             actions[f"a{k}"] = {"base": base[k], "prep": prep[k], "to": to}
+    if menus and player != "chance" and draw(st.integers(0, 2)):
+        for edge in actions.values():
+            edge["menu"] = draw(st.integers(0, 2)) > 0
+        marked = [edge for edge in actions.values() if edge["menu"]]
+        pure = draw(st.booleans())
+        if marked and pure:  # as engines do: prep is the first choice of the menu
+            first = draw(st.sampled_from(marked))
+            for edge in actions.values():
+                edge["prep"] = 1.0 if edge is first else 0.0
     node: Raw = {"player": player, "actions": actions}
     if estimates and player != "chance" and draw(st.booleans()):
         node["value"] = draw(st.integers(0, 10)) / 10
@@ -39,10 +48,12 @@ def nodes(draw: st.DrawFn, depth: int, estimates: bool = False) -> Raw:
 
 
 @st.composite
-def games(draw: st.DrawFn, depth: int = 4, own: int = 9, estimates: bool = False) -> Raw:
+def games(
+    draw: st.DrawFn, depth: int = 4, own: int = 9, estimates: bool = False, menus: bool = False
+) -> Raw:
     """A tabular game whose sides have at most `own` histories each."""
     root = draw(
-        nodes(depth, estimates).filter(
+        nodes(depth, estimates, menus).filter(
             lambda r: "actions" in r and all(len(own_histories(r, s)) <= own for s in (1, 2))
         )
     )
@@ -101,3 +112,71 @@ def worth(root: Raw, side: int, book: frozenset[History]) -> float:
 
     value = visit(root, ())
     return value if side == 1 else 1.0 - value
+
+
+Plan = dict[History, str | None]
+"""The histories of a book that chooses, and what it plays at each; None: prep."""
+
+
+def offered(node: Raw, spent: int, most: int | None) -> list[str]:
+    """The menu of a decision, the first choice first; empty where the book plays prep."""
+    if most is not None and spent >= most:
+        return []
+    marked = [name for name, edge in node["actions"].items() if edge.get("menu")]
+    return sorted(marked, key=lambda name: -node["actions"][name]["prep"])
+
+
+def plans(root: Raw, side: int, most: int | None) -> Iterator[tuple[float, Plan]]:
+    """Every book that chooses, with what it earns: all sets and all choices from the menus.
+
+    At most `most` moves of a line are others than the first of the menu.
+    """
+
+    def visit(node: Raw, history: History, spent: int) -> list[tuple[float, Plan]]:
+        if "utility" in node:
+            return [(float(node["utility"]), {})]
+        own = node["player"] == side
+        found: list[tuple[float, Plan]] = [(v(node), {})] if own else []
+        menu = offered(node, spent, most) if own else []
+        for j, name in enumerate(menu):
+            after = visit(node["actions"][name]["to"], (*history, name), spent + (j > 0))
+            found += [(value, {history: name, **plan}) for value, plan in after]
+        if not menu:
+            kind = {"chance": "prob", side: "prep"}.get(node["player"], "base")
+            found += mixed(node, history, spent, kind, {history: None} if own else {})
+        return found
+
+    def mixed(
+        node: Raw, history: History, spent: int, kind: str, start: Plan
+    ) -> list[tuple[float, Plan]]:
+        sums: list[tuple[float, Plan]] = [(0.0, start)]
+        for name, edge in node["actions"].items():
+            if edge[kind] > 0.0:
+                after = visit(edge["to"], (*history, name), spent)
+                sums = [(a + edge[kind] * b, p | q) for a, p in sums for b, q in after]
+        return sums
+
+    for value, plan in visit(root, (), 0):
+        yield (value if side == 1 else 1.0 - value), plan
+
+
+def count_plans(root: Raw, side: int, most: int | None) -> int:
+    """How many books that choose there are."""
+
+    def visit(node: Raw, spent: int) -> int:
+        if "utility" in node:
+            return 1
+        own = node["player"] == side
+        menu = offered(node, spent, most) if own else []
+        if menu:
+            return 1 + sum(
+                visit(node["actions"][name]["to"], spent + (j > 0)) for j, name in enumerate(menu)
+            )
+        kind = {"chance": "prob", side: "prep"}.get(node["player"], "base")
+        product = 1
+        for edge in node["actions"].values():
+            if edge[kind] > 0.0:
+                product *= visit(edge["to"], spent)
+        return product + int(own)
+
+    return visit(root, 0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from preplay.errors import GameError
 from preplay.game import Distribution, S
-from preplay.policy import Ahead, Policy, ahead_of
+from preplay.policy import Ahead, Menu, Menus, Policy, ahead_of
 from preplay.value import Evaluator, Value
 
 Q = TypeVar("Q")
@@ -72,3 +73,26 @@ def to_policy(policy: Policy[S]) -> Questions[S, Distribution]:
 def to_evaluator(value: Evaluator[S]) -> Questions[S, Value]:
     """Questions about what histories are worth."""
     return Questions(value.values, ahead_of(value))
+
+
+@dataclass(frozen=True)
+class MenuOrPrep(Generic[S]):
+    """What a book may play: one of a menu, or prep where there is none."""
+
+    menus: Menus[S]
+    prep: Policy[S]
+
+    def choices(self, states: Sequence[S]) -> list[Menu | Distribution]:
+        """The menu at each of `states`, or what prep plays where it is empty."""
+        answers: list[Menu | Distribution] = list(self.menus.menus(states))
+        plain = [j for j, menu in enumerate(answers) if not menu]
+        if plain:
+            fixed = self.prep.distributions([states[j] for j in plain])
+            for j, distribution in zip(plain, fixed, strict=True):
+                answers[j] = distribution
+        return answers
+
+
+def to_choices(choices: MenuOrPrep[S]) -> Questions[S, Menu | Distribution]:
+    """Questions about what a book may play."""
+    return Questions(choices.choices, ahead_of(choices.menus))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from preplay.files import replacing
 from preplay.policy import REST
-from preplay.tree import Tree
+from preplay.tree import BEATEN, CHOOSES, Tree
 
 UNASKED = 0
 """Nothing is known yet beyond who moves."""
@@ -39,6 +39,10 @@ class Builder:
         self.stage = array("b")
         self.depth = array("i")
         self.names: dict[str, int] = {}
+        self.choosing: set[int] = set()
+        """The own histories of whose children the book plays one for sure."""
+        self.beaten: set[int] = set()
+        """Options that are worse than another one."""
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -131,7 +135,15 @@ class Builder:
             open=open[order],
             action=np.frombuffer(self.action, dtype=np.int32)[order],
             names=tuple(self.names),
+            choice=self._choice(keep)[order] if self.choosing else None,
         )
+
+    def _choice(self, keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
+        choice = np.zeros(len(self), dtype=np.int8)
+        choice[list(self.choosing)] = CHOOSES
+        choice[~keep] = 0
+        choice[list(self.beaten)] = BEATEN
+        return choice
 
     def columns(self) -> dict[str, npt.NDArray[np.generic]]:
         """All columns as arrays, for a checkpoint."""

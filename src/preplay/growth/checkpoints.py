@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from array import array
 from pathlib import Path
 from typing import Any, Generic
@@ -24,6 +23,10 @@ def save(front: Front[S], path: Path) -> None:
         "asked": np.array([questions.asked for questions in front.oracles]),
         "purpose": np.array(_purpose(front)),
     }
+    if front.ask_choice is not None:
+        more["choosing"] = np.array(sorted(front.built.choosing), dtype=np.int64)
+        more["beaten"] = np.array(sorted(front.built.beaten), dtype=np.int64)
+        more["spent"] = np.array(front.spent)
     if isinstance(front.value, Remembering):
         more["kept"] = np.frombuffer(front.value.kept().encode(), dtype=np.uint8)
     save_columns(path, front.built.columns() | more)
@@ -49,13 +52,21 @@ def take_up(front: Front[S], path: Path) -> None:
 
 
 def _purpose(front: Front[S]) -> str:
-    return f"side {front.side}, {front.goal!r}"
+    purpose = f"side {front.side}, {front.goal!r}"
+    if front.ask_choice is None:
+        return purpose
+    limited = ", within a budget" if front.goal.limited else ""
+    return f"{purpose}, choosing, deviations {front.deviations:g}{limited}"
 
 
 def _restore(front: Front[S], columns: dict[str, Any]) -> None:
     built = front.built
     built.restore(columns)
     front.reach = array("d", columns["reach"].tolist())
+    if front.ask_choice is not None:
+        built.choosing.update(columns["choosing"].tolist())
+        built.beaten.update(columns["beaten"].tolist())
+        front.spent = array("i", columns["spent"].tolist())
     for questions, asked in zip(front.oracles, columns["asked"].tolist(), strict=True):
         questions.asked = asked
     zeros = [0.0] * len(built)
@@ -70,7 +81,7 @@ def _restore(front: Front[S], columns: dict[str, Any]) -> None:
             priority = FIRST if k in front.opening else front.reach[k]
             if built.stage[k] == VALUED:
                 priority = front.goal.potential(front.reach[k], front.mine(k)[0])
-            heapq.heappush(front.heap, (-priority, k))
+            front.agenda.add(k, priority)
 
 
 def _bound(front: Front[S], k: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from array import array
 from collections import deque
@@ -14,11 +13,12 @@ import numpy as np
 
 from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side, check_length
-from preplay.growth.asking import Questions, to_evaluator, to_policy
+from preplay.growth.agenda import Agenda, ByPriority, MostPromising
+from preplay.growth.asking import MenuOrPrep, Questions, to_choices, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.goals import Goal, Limits
 from preplay.growth.intervals import Intervals
-from preplay.policy import REST, Policy, check_distribution
+from preplay.policy import REST, Choices, Menu, Policy, check_distribution
 from preplay.stopping import Stop
 from preplay.tree import Tree
 from preplay.value import Evaluator, Value
@@ -43,16 +43,29 @@ class Front(Generic[S]):
     states: dict[int, S] = field(default_factory=dict)
     opening: set[int] = field(default_factory=set)
     """The histories before the side's first decision, and those of that decision."""
-    heap: list[tuple[float, int]] = field(default_factory=list)
+    choices: Choices[S] | None = None
+    """What a book may choose from; None: it plays prep."""
+    spent: array[int] = field(default_factory=lambda: array("i"))
+    """How many moves before each history were others than the first choice; only where books choose."""
     window: deque[tuple[int, Questions[S, Any]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         self.longest = self.game.longest
-        self.bounds = Intervals(self.built, self.goal.certain, self.give_up)
+        beaten = None if self.goal.limited else self.beaten
+        self.bounds = Intervals(self.built, self.goal.certain, self.give_up, beaten)
         self.ask_value = to_evaluator(self.value)
         self.ask_prep = to_policy(self.prep)
         self.ask_base = to_policy(self.opponent)
         self.oracles: tuple[Questions[S, Any], ...] = (self.ask_value, self.ask_prep, self.ask_base)
+        self.ask_choice: Questions[S, Menu | Distribution] | None = None
+        self.agenda: Agenda = ByPriority(self.built)
+        self.deviations = 0.0
+        if self.choices is not None and self.choices.deviations != 0:
+            most = self.choices.deviations
+            self.deviations = math.inf if most is None else most
+            self.ask_choice = to_choices(MenuOrPrep(self.choices.menus, self.prep))
+            self.oracles = (*self.oracles, self.ask_choice)
+            self.agenda = MostPromising(self.built, self.bounds, FIRST)
 
     # --- creating histories ---------------------------------------------------------------------
 
@@ -64,11 +77,12 @@ class Front(Generic[S]):
             raise GameError("the game is over before it begins; expected at least one move")
         self.built.add(-1, "", player, 1.0, 1.0)
         self.opening.add(0)
+        self.spent.append(0)
         self.enter(range(1), [state], [1.0], FIRST)
         (value,) = self.value.values([state])
         self.ask_value.asked += 1
         if player == self.side:
-            self.heap.clear()
+            self.agenda.clear()
             self.valued(0, value)
         else:
             self.built.value[0], self.built.radius[0] = self.checked_value(0, value)
@@ -79,14 +93,26 @@ class Front(Generic[S]):
             check_distribution(distribution, "distribution")
         except GameError as error:
             raise GameError(f"{self.where(k)}: {error}") from None
-        check_length(self.built.depth[k] + 1, self.longest)
-        state = self.states.pop(k)
-        mover, reach = self.built.player[k], self.reach[k]
+        mover = self.built.player[k]
         own = mover == self.side
         if REST in distribution and (own or mover == CHANCE):
             raise GameError(f"{self.where(k)}: a share for '{REST}'; expected it of the opponent alone")
         actions = [action for action, p in distribution.items() if p > 0.0]
-        shares = [p for p in distribution.values() if p > 0.0]
+        self.branch(k, actions, [p for p in distribution.values() if p > 0.0])
+
+    def offer(self, k: int, menu: Menu) -> None:
+        """Create the children of an own history that are alternatives: a book plays one for sure."""
+        actions = [action for action, _ in menu]
+        if len(set(actions)) < len(actions):
+            raise GameError(f"{self.where(k)}: a menu of {', '.join(actions)}; expected each action once")
+        self.built.choosing.add(k)
+        self.branch(k, actions, [1.0] * len(actions))
+
+    def branch(self, k: int, actions: list[str], shares: list[float]) -> None:
+        """Create the children of `k` after these actions."""
+        check_length(self.built.depth[k] + 1, self.longest)
+        state, reach, mover = self.states.pop(k), self.reach[k], self.built.player[k]
+        own = mover == self.side
         states = self.after(k, state, actions)
         players = [
             mover if action == REST else self.game.player(child)
@@ -97,6 +123,12 @@ class Front(Generic[S]):
         prep = shares if own or mover == CHANCE else unknown
         children = self.built.add_children(k, actions, players, base, prep)
         self.built.stage[k] = EXPANDED
+        if self.ask_choice is not None:
+            spent = self.spent[k]
+            self.spent.extend([spent] * len(children))
+            if k in self.built.choosing:
+                for c in children[1:]:
+                    self.spent[c] = spent + 1
         opening = not own and k in self.opening
         if opening:
             self.opening.update(children)
@@ -104,7 +136,7 @@ class Front(Generic[S]):
         self.bounds.going_on(k, self.goal.cost if own else 0.0)
 
     def enter(self, histories: range, states: Sequence[S], reaches: list[float], priority: float) -> None:
-        """Bound new histories, and put questions about those that are not over on the heap."""
+        """Bound new histories, and put those that are not over on the agenda."""
         built = self.built
         player, value, radius, stage = built.player, built.value, built.radius, built.stage
         up, low = reaches.copy(), [0.0] * len(reaches)
@@ -119,7 +151,7 @@ class Front(Generic[S]):
                 stage[k] = CLOSED
             elif CHANCE <= mover <= 2:
                 self.states[k] = state
-                heapq.heappush(self.heap, (-max(reach, priority), k))
+                self.agenda.add(k, max(reach, priority))
             else:
                 raise GameError(
                     f"{self.where(k)}: player {mover}; expected 1, 2, 0 (chance) or -1 (over)"
@@ -155,7 +187,7 @@ class Front(Generic[S]):
         potential = self.goal.potential(reach, low)
         if potential > 0.0 and self.built.player[k] == self.side:
             self.built.stage[k] = VALUED
-            heapq.heappush(self.heap, (-potential, k))
+            self.agenda.add(k, potential)
             hope = reach - self.goal.cost
         else:
             self.built.stage[k] = CLOSED
@@ -193,11 +225,11 @@ class Front(Generic[S]):
 
     def fill(self) -> None:
         """Put the most promising questions under way until the window is full."""
-        stage, most = self.built.stage, self.limits.histories or math.inf
-        while self.heap and len(self.window) < self.limits.window and len(self.built) < most:
-            k = heapq.heappop(self.heap)[1]
-            if stage[k] == CLOSED:
-                continue
+        most = self.limits.histories or math.inf
+        while len(self.window) < self.limits.window and len(self.built) < most:
+            k = self.agenda.take()
+            if k is None:
+                break
             if self.built.player[k] == CHANCE:
                 self.expand(k, self.game.chance(self.states[k]))
                 continue
@@ -209,7 +241,11 @@ class Front(Generic[S]):
         """Whom to ask about `k` next."""
         if self.built.player[k] != self.side:
             return self.ask_value if self.built.is_rest(k) else self.ask_base
-        return self.ask_value if self.built.stage[k] == UNASKED else self.ask_prep
+        if self.built.stage[k] == UNASKED:
+            return self.ask_value
+        if self.ask_choice is None or self.spent[k] >= self.deviations:
+            return self.ask_prep
+        return self.ask_choice
 
     def step(self, stop: Stop) -> None:
         """Take the oldest answer and apply it."""
@@ -223,13 +259,25 @@ class Front(Generic[S]):
         self.window.popleft()
         if questions is self.ask_value:
             self.valued(k, questions.take(k))
+            return
+        answer = questions.take(k)
+        if isinstance(answer, tuple):
+            self.offer(k, answer)
         else:
-            self.expand(k, questions.take(k))
+            self.expand(k, answer)
 
     def give_up(self, k: int) -> None:
         """Nothing depends on `k` any more: no question about it is worth an answer."""
         self.states.pop(k, None)
+        self.agenda.discard(k)
         self.questions(k).forget(k)
+
+    def beaten(self, k: int, most: float, least: float) -> None:
+        """An option cannot beat another one: a leaf that no book plays, with what is known of it."""
+        mean, high = (min(1.0, max(0.0, mass / self.reach[k])) for mass in (least, most))
+        self.built.value[k] = mean if self.side == 1 else 1.0 - mean
+        self.built.radius[k] = max(0.0, high - mean)
+        self.built.beaten.add(k)
 
     @property
     def asked(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from preplay.tree import Tree
@@ -29,6 +29,11 @@ class Goal(Protocol):
         """Whether histories that cannot pay may be dropped (else only `potential` decides)."""
         ...
 
+    @property
+    def limited(self) -> bool:
+        """Whether books have a limited size: an option that is worse without a limit may then be best."""
+        ...
+
     def potential(self, reach: float, low: float) -> float:
         """How much expanding may add, given the reach and the least value; 0 or less: a leaf."""
         ...
@@ -40,6 +45,7 @@ class Pays:
 
     cost: float
     certain: bool = True
+    limited: bool = field(default=False, repr=False)
 
     @property
     def price(self) -> float:
@@ -57,6 +63,7 @@ class Lemma1:
 
     cost: float
     certain: bool = False
+    limited: bool = field(default=False, repr=False)
 
     @property
     def price(self) -> float:
@@ -75,6 +82,7 @@ class Advantage:
     least: float
     cost: float = 0.0
     certain: bool = False
+    limited: bool = field(default=False, repr=False)
 
     @property
     def price(self) -> float:

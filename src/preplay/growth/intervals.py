@@ -3,7 +3,9 @@
 All numbers are value mass (reach times value) for the side, net of the costs below. A history that nobody
 asked about yet may hold anything between 0 and its reach. An own history is worth the better of stopping
 there and going on; all others are worth the sum of their children. An own history whose children, less
-its cost, cannot beat stopping there is closed for good (facts 2 and 3 of docs/model.md).
+its cost, cannot beat stopping there is closed for good (facts 2 and 3 of docs/model.md). Where a book
+chooses among the children, going on is worth the best of them, and an option that cannot beat another one
+is closed too (fact 9).
 """
 
 from __future__ import annotations
@@ -24,17 +26,27 @@ Intervals only shrink, so one that is out of date is still true; in the end all 
 class Intervals:
     """Bounds by history, kept up to date from below."""
 
-    def __init__(self, built: Builder, certain: bool, dropped: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        built: Builder,
+        certain: bool,
+        dropped: Callable[[int], None],
+        beaten: Callable[[int, float, float], None] | None = None,
+    ) -> None:
         self.built = built
         self.certain = certain
         self.dropped = dropped
         """Called with every history that is given up while something was still open about it."""
+        self.beaten = beaten
+        """Called with every option that cannot beat another one, and the most and the least that it may
+        earn; None: options stay, whatever they may earn."""
         self.up = array("d")
         self.low = array("d")
         self.stop_up = array("d")  # own histories: the most that stopping here may earn, else -inf
         self.stop_low = array("d")
         self.on_up = array("d")  # the most that the children may earn together, less the cost
         self.on_low = array("d")
+        self.price: dict[int, float] = {}  # what going on costs where options are compared
 
     def add(self, up: list[float], low: list[float]) -> None:
         """Bounds of new histories."""
@@ -58,13 +70,18 @@ class Intervals:
     def sum_up(self, k: int, cost: float) -> None:
         """What going on from `k` is worth, from the bounds of its children."""
         first = self.built.first[k]
+        if k in self.built.choosing:
+            self.price[k] = cost
+            self.compare(k)
+            return
         children = slice(first, first + self.built.count[k])
         self.on_up[k] = math.fsum(self.up[children]) - cost
         self.on_low[k] = math.fsum(self.low[children]) - cost
 
     def carry(self, k: int) -> None:
         """Bring the bounds of `k`, and then of the histories above it, (nearly) up to date."""
-        parent, stage, certain = self.built.parent, self.built.stage, self.certain
+        parent, stage, choosing = self.built.parent, self.built.stage, self.built.choosing
+        certain = self.certain
         all_up, all_low = self.up, self.low
         on_up, on_low, stop_up, stop_low = self.on_up, self.on_low, self.stop_up, self.stop_low
         while True:
@@ -83,8 +100,26 @@ class Intervals:
             k = parent[k]
             if k < 0 or stage[k] != EXPANDED:
                 return
-            on_up[k] += up - before_up
-            on_low[k] += low - before_low
+            if k in choosing:
+                self.compare(k)
+            else:
+                on_up[k] += up - before_up
+                on_low[k] += low - before_low
+
+    def compare(self, k: int) -> None:
+        """What going on from `k` is worth by the best option; options that cannot be it are closed."""
+        first, up, low = self.built.first[k], self.up, self.low
+        options = range(first, first + self.built.count[k])
+        best = max(options, key=low.__getitem__)  # the first of equals
+        self.on_up[k] = max(up[c] for c in options) - self.price[k]
+        self.on_low[k] = low[best] - self.price[k]
+        if self.beaten is None or not self.certain:
+            return
+        for c in options:
+            behind = up[c] <= low[best] if c > best else up[c] < low[best]
+            if behind and c != best and self.built.stage[c] != CLOSED:
+                self.drop(c)
+                self.beaten(c, up[c], low[c])
 
     def drop(self, k: int) -> None:
         """Make `k` a leaf: nothing below it is of interest any more."""

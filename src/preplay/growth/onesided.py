@@ -15,7 +15,7 @@ from preplay.game import Game, S, Side, check_side, other
 from preplay.growth import checkpoints
 from preplay.growth.front import Front
 from preplay.growth.goals import Ending, Goal, Grown, GrowthProgress, Limits
-from preplay.policy import Policy, check_pair, check_policy
+from preplay.policy import Choices, Policy, check_pair, check_policy
 from preplay.stopping import NEVER, Stop
 from preplay.value import Evaluator, check_evaluator
 
@@ -29,12 +29,17 @@ def grow(
     goal: Goal,
     limits: Limits | None = None,
     *,
+    choices: Choices[S] | None = None,
     stop: Stop = NEVER,
     progress: Callable[[GrowthProgress], None] | None = None,
     checkpoint: Path | None = None,
     every: float = 30.0,
 ) -> Grown:
     """Grow the tree on which `side` chooses its book, most promising histories first.
+
+    With `choices`, a book chooses its moves: at an own history it plays one of the menu, at most so many
+    times on a line another one than the first; where these are spent, or the menu is empty, it plays
+    prep. The tree then holds the options side by side (`Tree.choice`), for `preplay.choice.choose`.
 
     With `checkpoint`, the state is written there every so many seconds and at the end, and taken up
     again when the file exists. Answers are applied in the order asked, so a finished growth, and one
@@ -45,7 +50,7 @@ def grow(
     check_pair(base, "base")
     check_policy(prep, "prep")
     check_evaluator(value)
-    front = Front(game, side, prep, base[other(side) - 1], value, goal, limits)
+    front = Front(game, side, prep, base[other(side) - 1], value, goal, limits, choices=choices)
     start = saved = told = time.monotonic()
     if checkpoint is not None and checkpoint.exists():
         checkpoints.take_up(front, checkpoint)
@@ -106,7 +111,7 @@ def grow(
 def _snapshot(front: Front[Any], start: float) -> GrowthProgress:
     return GrowthProgress(
         histories=len(front.built),
-        waiting=len(front.heap) + len(front.window),
+        waiting=len(front.agenda) + len(front.window),
         low=front.bounds.low[0],
         up=front.bounds.up[0],
         seconds=time.monotonic() - start,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
 from preplay.errors import InputError
 from preplay.game import Game, S, Side
-from preplay.policy import Menus, Policy
+from preplay.policy import Choices, Menus, Policy
 from preplay.text import harmless
 from preplay.value import Evaluator
 
@@ -132,6 +132,11 @@ class Matchup(Generic[S]):
     """Who answers, where engines do."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Engines and libraries that made the answers."""
+
+    def choices(self, side: Side) -> Choices[S] | None:
+        """What a side's book may choose from; None: it plays prep."""
+        menus = self.menus[side - 1]
+        return None if menus is None else Choices(menus, self.deviations[side - 1])
 
     def side(self, text: str) -> Side:
         """The side that a user means by a name."""

@@ -1,0 +1,229 @@
+"""Books that choose their moves: the best one on a tree with menus, and the tree with its moves fixed.
+
+At an own history with a menu a book plays one of its options for sure (fact 9 of docs/model.md). Once the
+moves are chosen, what is left is a tree without menus: frontier, order to learn, forward play and all the
+rest work on that one as ever.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from preplay import _kernels as kernels
+from preplay import response
+from preplay.errors import InputError, SolverError
+from preplay.game import Side
+from preplay.response import BestBook
+from preplay.tree import BEATEN, CHOOSES, Bools, Floats, Ints, Tree, from_parents
+
+
+@dataclass(frozen=True)
+class Hoped:
+    """The reply that a chosen move lives from."""
+
+    reply: str
+    probability: float
+    """How often the opponent gives it."""
+    worth: float
+    """What the side has after it, as `Alternative.worth`."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One option of a menu at a memorized history, from the point of view of the book's side."""
+
+    move: str
+    worth: float
+    """What the game is worth from here with this move and the best book after it, less the price of the
+    memory from here on, as a share of the games that get here."""
+    most: float
+    """No book with this move nets more from here. Larger than `worth` where the move was given up before
+    all about it was known."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A memorized history at which the book had a choice."""
+
+    options: tuple[Alternative, ...]
+    """All of the menu, the first choice first."""
+    played: int
+    """Which of them the book plays."""
+    hoped: Hoped | None = None
+    """Where it is not the first choice: what the difference lives from, if the opponent moves next."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The best book with choice, on the tree with its moves fixed."""
+
+    source: Tree  # the tree with menus
+    tree: Tree  # [n] without menus: at each history that had one, one option is left
+    origin: Ints  # [n] where each history of `tree` stands in `source`
+    best: BestBook  # on `tree`; `upper` bounds every book of the class
+    decisions: dict[int, Decision]  # by index of `tree`: the memorized histories that had a menu
+    stale: bool  # an option that growth gave up may be best by the values in use: grow again
+
+
+def choose(tree: Tree, side: Side, cost: float, budget: int | None = None) -> Choice:
+    """The book with the largest value - cost * size over all sets and all choices from the menus.
+
+    Of options that are worth the same the first counts. With a `budget` it has at most that many
+    histories. Histories outside the book keep the option that would be best there.
+    """
+    response.check_cost(cost, zero=budget is not None)
+    tree.check_price(side, cost)
+    return choose_known(tree, side, cost, budget)
+
+
+def choose_known(tree: Tree, side: Side, cost: float, budget: int | None = None) -> Choice:
+    """The same on a tree as it is, whatever it was grown for, as `response.best_known`."""
+    if tree.choice is None:
+        tree = replace(tree, choice=np.zeros(tree.size, dtype=np.int8))
+    pi = response.reach(tree, side)
+    value = tree.value if side == 1 else 1.0 - tree.value
+    plans = _Plans.of(tree, side, pi, value)
+    picked, worth, extra = _pick(plans, cost, budget)
+    fixed, index = cut(tree, _options(tree, plans, picked, worth))
+    best = response.best_known(fixed, side, cost, budget)
+    net = plans.empty + extra
+    if abs(best.net - net) > response.AGREEMENT:
+        raise SolverError(f"the chosen book nets {best.net:.12g}, the solver said {net:.12g}")
+    upper, most = net, worth
+    if not tree.complete or tree.radius.any():
+        high = np.minimum(1.0, value + tree.radius)
+        hope = _Plans.of(tree, side, pi, high)
+        open = tree.open[hope.node]
+        gain = np.where(open, pi[hope.node] * (1.0 - high[hope.node]), hope.gain)
+        none = np.zeros_like(hope.beaten)  # by other values than growth had, they may not be beaten
+        _, most, more = _pick(replace(hope, gain=gain, beaten=none), cost, budget)
+        upper = max(net, hope.empty + more)
+    best = replace(best, upper=max(upper, best.net))
+    decisions = _decisions(tree, side, plans, pi, value, picked, worth, most, index)
+    origin = np.flatnonzero(index >= 0).astype(np.int32)
+    return Choice(tree, fixed, origin, best, decisions, _stale(plans, worth, most))
+
+
+def _stale(plans: _Plans, worth: Floats, most: Floats) -> bool:
+    """Whether an option that was given up may earn more than the best of its menu is worth."""
+    best = np.full(int(plans.node.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(best, plans.node, np.where(plans.beaten, -np.inf, worth))
+    return bool(np.any(plans.beaten & (most > best[plans.node] + response.AGREEMENT)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Plans:
+    """The forest of (history, option), as `kernels.plans` makes it."""
+
+    node: Ints
+    option: Ints
+    above: Ints
+    gain: Floats
+    empty: float
+    beaten: Bools  # options that are worse than another one of the menu
+
+    @classmethod
+    def of(cls, tree: Tree, side: Side, pi: Floats, value: Floats) -> _Plans:
+        assert tree.choice is not None
+        node, option, above, gain, empty = kernels.plans(
+            tree.parent, tree.first, tree.player, tree.open, tree.choice, pi, value, side
+        )
+        return cls(node, option, above, gain, empty, (tree.choice[option] == BEATEN) & (option >= 0))
+
+
+def _pick(plans: _Plans, cost: float, budget: int | None) -> tuple[Bools, Floats, float]:
+    """The heaviest closed set of plans, what each is worth without a limit, and what the set adds."""
+    weight = plans.gain - cost
+    chosen, worth, total = kernels.heaviest_plan(plans.node, plans.above, weight, plans.beaten)
+    if budget is None or chosen.sum() <= budget:
+        return chosen, worth, float(total)
+    if budget == 0:
+        return np.zeros(len(chosen), dtype=np.bool_), worth, 0.0
+    weight = np.where(plans.beaten, -2.0, weight)  # no book gains more than 1
+    if len(weight) * (budget + 1) > response.TABLE:
+        raise InputError(
+            f"budget {budget} over {len(weight)} moves of candidate histories needs a table of more than "
+            f"{response.TABLE:,} entries; give a smaller budget or a larger cost"
+        )
+    chosen, most = kernels.knapsack_plan(plans.node, plans.above, weight, budget)
+    return chosen, worth, float(most)
+
+
+def _options(tree: Tree, plans: _Plans, picked: Bools, worth: Floats) -> Bools:
+    """[n] the children that stay: those of no menu, and one option of each."""
+    assert tree.choice is not None
+    stays = np.ones(tree.size, dtype=np.bool_)
+    stays[1:] = tree.choice[tree.parent[1:]] != CHOOSES
+    offered = np.flatnonzero((plans.option >= 0) & ~plans.beaten)
+    # The best plan of each history, a picked one before all others, and the first of equals.
+    rank = np.lexsort((offered, -worth[offered], ~picked[offered], plans.node[offered]))
+    ordered = offered[rank]
+    _, firsts = np.unique(plans.node[ordered], return_index=True)
+    stays[plans.option[ordered[firsts]]] = True
+    return stays
+
+
+def cut(tree: Tree, stays: Bools) -> tuple[Tree, Ints]:
+    """The part of a tree whose every history `stays`, without menus, and [n] the new index or -1."""
+    alive = kernels.inherited(tree.parent, stays)
+    index = np.where(alive, np.cumsum(alive) - 1, -1).astype(np.int32)
+    parent = tree.parent[alive]
+    parent[1:] = index[parent[1:]]
+    fixed = from_parents(
+        parent,
+        tree.player[alive],
+        tree.base[alive],
+        tree.prep[alive],
+        tree.value[alive],
+        radius=tree.radius[alive],
+        open=tree.open[alive],
+        action=tree.action[alive],
+        names=tree.names,
+    )
+    return replace(fixed, prices=tree.prices), index
+
+
+def _decisions(
+    tree: Tree,
+    side: Side,
+    plans: _Plans,
+    pi: Floats,
+    value: Floats,
+    picked: Bools,
+    worth: Floats,
+    most: Floats,
+    index: Ints,
+) -> dict[int, Decision]:
+    """What each memorized history with a menu could have played instead."""
+    found: dict[int, Decision] = {}
+    plan_of = {int(c): j for j, c in enumerate(plans.option) if c >= 0}
+    extra = np.zeros(tree.size)  # what memorizing a history and going on well adds to stopping there
+    np.maximum.at(extra, plans.node, worth)
+
+    def mass(k: int) -> float:
+        """Value mass net of costs from `k` on, with the best book."""
+        if tree.player[k] == side or tree.leaves[k]:
+            return float(pi[k] * value[k] + extra[k])
+        return sum(mass(c) for c in tree.children(k))
+
+    for j in np.flatnonzero(picked & (plans.option >= 0)).tolist():
+        k, played = int(plans.node[j]), int(plans.option[j])
+        stop, reach = float(pi[k] * value[k]), float(pi[k])
+        options = []
+        for c in tree.children(k):
+            low = float(worth[plan_of[c]])
+            high = max(low, float(most[plan_of[c]]))
+            name = tree.names[tree.action[c]]
+            options.append(Alternative(name, (stop + low) / reach, (stop + high) / reach))
+        hoped = None
+        first = int(tree.first[k])
+        if played != first and tree.player[played] != side:
+            replies = {r: mass(r) for r in tree.children(played)}
+            best = max(replies, key=lambda r: replies[r] - float(pi[r]) * options[0].most, default=None)
+            if best is not None:
+                name = tree.names[tree.action[best]]
+                hoped = Hoped(name, float(tree.base[best]), replies[best] / float(pi[best]))
+        found[int(index[k])] = Decision(tuple(options), played - first, hoped)
+    return found

@@ -240,8 +240,9 @@ def test_a_tree_for_two_sides_has_both_prices() -> None:
 def test_old_trees_can_be_read(tmp_path: Path) -> None:
     """Files of version 0.1.0 do not say what the tree was grown for."""
     tree = grown(random_game(np.random.default_rng(5), depth=5), 1, Pays(0.01))
-    columns = {f.name: np.asarray(getattr(tree, f.name)) for f in fields(tree) if f.name != "prices"}
+    old = [f.name for f in fields(tree) if f.name not in ("prices", "choice")]
+    columns = {name: np.asarray(getattr(tree, name)) for name in old}
     np.savez_compressed(tmp_path / "tree.npz", **columns)  # type: ignore[arg-type]
-    old = load(tmp_path / "tree.npz")
-    assert old.prices == (0.0, 0.0)
-    assert response.best_book(old, 1, 0.01).net == response.best_book(tree, 1, 0.01).net
+    read = load(tmp_path / "tree.npz")
+    assert read.prices == (0.0, 0.0)
+    assert response.best_book(read, 1, 0.01).net == response.best_book(tree, 1, 0.01).net

@@ -13,6 +13,7 @@ from preplay.errors import InputError
 from preplay.files import check_writable, replacing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from preplay.equilibria import SolverProgress
@@ -107,7 +108,9 @@ def figure1_figure(
     zero = ticks[0] - 1
     for axis, (side, points) in zip(axes, sides.items(), strict=False):
         r = [_log_or(zero, float(p.setting)) for p in points]
-        axis.plot(r, [p.value for p in points], color=BLUE, linewidth=3, marker="o", markersize=4)
+        values = [p.value for p in points]
+        axis.plot(r, values, color=BLUE, linewidth=3, marker="o", markersize=4)
+        _mark_cut(axis, r, values, points, "value")
         again = [(x, p.fresh) for x, p in zip(r, points, strict=True) if p.fresh is not None]
         if again:
             axis.plot(*zip(*again, strict=True), color=GREEN, linewidth=1.6, linestyle="--", marker="D",
@@ -153,6 +156,28 @@ def _log_or(zero: float, r: float) -> float:
     return math.log10(r) if r > 0.0 else zero
 
 
+def _mark_cut(
+    axis: Axes, at: Sequence[float], shown: Sequence[float], points: Sequence[Point], measure: str
+) -> None:
+    """Points that were cut short are hollow; a net has a line up to its bound."""
+    cut = [k for k, point in enumerate(points) if not point.whole]
+    for k in cut if measure == "net" else []:
+        axis.plot([at[k]] * 2, [shown[k], points[k].upper], color=GREY, linewidth=1)
+    if cut:
+        hollow = [shown[k] for k in cut]
+        axis.plot(
+            [at[k] for k in cut],
+            hollow,
+            color=BLUE,
+            linestyle="",
+            marker="o",
+            markersize=6,
+            markerfacecolor="white",
+            label="cut short",
+        )
+        axis.legend(frameon=False, fontsize=8)
+
+
 def sweep_figure(points: Sequence[Point], key: str, measures: Sequence[str], title: str = "") -> Figure:
     """Each measure against the setting; a logarithmic axis where the values span decades."""
     from matplotlib.figure import Figure
@@ -162,9 +187,10 @@ def sweep_figure(points: Sequence[Point], key: str, measures: Sequence[str], tit
     plain = all(isinstance(p.setting, (int, float)) and not isinstance(p.setting, bool) for p in points)
     at = [float(p.setting) for p in points] if plain else list(range(len(points)))
     for axis, measure in zip(axes, measures, strict=True):
-        axis.plot(
-            at, [p.measure(measure) for p in points], color=BLUE, linewidth=2, marker="o", markersize=4
-        )
+        numbers = [p.measure(measure) for p in points]
+        shown = [math.nan if number is None else number for number in numbers]
+        axis.plot(at, shown, color=BLUE, linewidth=2, marker="o", markersize=4)
+        _mark_cut(axis, at, shown, points, measure)
         axis.set_ylabel(measure)
         axis.grid(True, linewidth=0.4, alpha=0.5)
         axis.spines[["top", "right"]].set_visible(False)

@@ -272,3 +272,62 @@ def test_the_points_in_the_documents_are_as_the_command_writes_them(
         return [head, *(row[:2] for row in rows)]
 
     assert form(text) == form(ours)
+
+
+def test_points_that_were_cut_short_are_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (*SWEEP, "--key", "seed", "--values", "1,2", "--set", "length=6")
+    code, out, _ = preplay(capsys, *words, "--csv", tmp_path / "whole.csv")
+    assert code == 0
+    assert "ending" not in out
+    assert (tmp_path / "whole.csv").read_text().splitlines()[0] == "side,seed,value,size"
+    cut = (*words, "--histories", 60, "--measure", "net", "--save", tmp_path / "run")
+    code, out, _ = preplay(capsys, *cut, "--csv", tmp_path / "cut.csv", "--plot", tmp_path / "cut.svg")
+    assert code == 0
+    assert out.split("\n")[0].split() == ["side", "seed", "net", "upper", "ending"]
+    assert "cut short" in out
+    assert "cut short" in (tmp_path / "cut.svg").read_text()
+    for row in csv.DictReader((tmp_path / "cut.csv").read_text().splitlines()):
+        assert row["ending"] == "histories"
+        assert float(row["net"]) <= float(row["upper"]) <= 1.0
+    kept = runs.load_run(tmp_path / "run")
+    assert kept.measures == ("net",)
+    told = data(capsys, *cut)
+    assert all(
+        point["upper"] >= point["net"] and point["ending"] == "histories" for point in told["points"]
+    )
+
+
+def test_sweeps_measure_bounds_and_equilibria(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same numbers that `bounds` and `equilibrium` tell of the same matchup."""
+    measures = ("entropy", "guarantee", "reached", "equilibrium", "equilibrium_gap", "equilibrium_size")
+    words = [*SWEEP, "--key", "seed", "--values", "1,2", "--cost", 0.02]
+    words += ["--advantage", 0.6, "--epsilon", 0.5, "--save", tmp_path / "run"]
+    for name in measures:
+        words += ["--measure", name]
+    told = data(capsys, *words)["points"]
+    matchup = ("synthetic", "--set", "length=4", "--set", "seed=2", "--cost", 0.02)
+    bounds = data(capsys, "bounds", *matchup, "--side", 1, "--advantage", 0.6, "--epsilon", 0.5)
+    solved = data(capsys, "equilibrium", *matchup, "--gap", 1e-4)
+    assert told[1]["entropy"] == bounds["entropy"]
+    assert told[1]["guarantee"] == bounds["guarantee"]
+    assert told[1]["reached"] == bounds["lemma1"]["count"]
+    assert told[1]["equilibrium"] == pytest.approx(solved["value"], abs=1e-4)
+    assert 0.0 <= told[1]["equilibrium_gap"] <= 1e-4
+    assert told[1]["equilibrium_size"] == pytest.approx(solved["sides"]["1"]["expected_size"], abs=0.2)
+    assert {point["ending"] for point in told} == {"complete"}
+    assert data(capsys, *words)["points"] == told  # taken up again
+    assert runs.load_run(tmp_path / "run").points[0].besides["reached"] == told[0]["reached"]
+    assert "besides" in refused(capsys, *words[:-12], "--save", tmp_path / "run")
+
+
+def test_bounds_need_an_advantage(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (*SWEEP, "--key", "seed", "--values", "1", "--measure", "entropy")
+    assert "measure 'entropy' is Theorem 1's; expected an advantage" in refused(capsys, *words)
+
+
+def test_a_setting_without_an_effect_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyspiel")
+    words = ("sweep", "tic-tac-toe", "--side", 1, "--key", "base.randomness", "--values", "1,2")
+    assert "base: randomness = 1.0 has no effect here" in refused(capsys, *words)

@@ -32,11 +32,9 @@ def bounds(
 
     Example: preplay bounds synthetic --side 1 --advantage 0.6 --epsilon 0.5
     """
-    from preplay import bounds as theorems
-    from preplay import response
-    from preplay.growth import Advantage, Lemma1, Limits, grow
+    from preplay.bounding import bound
+    from preplay.growth import Limits
     from preplay.matchup import open_matchup
-    from preplay.preparation import values_of
     from preplay.stopping import on_interrupt
 
     with (
@@ -44,31 +42,11 @@ def bounds(
         on_interrupt() as stop,
     ):
         who = matchup.side(side)
-        p = cost if cost is not None else matchup.costs[who - 1] or 0.01
-        response.check_cost(p)
-        theorems.check_theorem1(advantage, epsilon)
         progress = show.progress(quiet or as_json, matchup.telling)
-        if matchup.calibration is not None:
-            matchup.calibration.curve(stop, progress)
-        limits = Limits(histories, seconds, negligible=matchup.negligible, window=matchup.window)
-        trees = []
-        for goal in (Advantage(advantage), Lemma1(p)):
-            grown = grow(
-                matchup.game,
-                who,
-                matchup.base,
-                matchup.prep[who - 1],
-                values_of(matchup, p),
-                goal,
-                limits,
-                stop=stop,
-                progress=progress,
-            )
-            trees.append(grown.tree)
-            counted = grown.ending == "complete"
+        limits = Limits(histories, seconds)
+        found = bound(matchup, who, advantage, epsilon, cost, limits, stop=stop, progress=progress)
         show.end_progress(progress)
-        first = theorems.theorem1(trees[0], who, advantage, epsilon, matchup.game.longest)
-        lemma = theorems.lemma1(trees[1], who, p, matchup.game.longest)
+        first, lemma, counted = found.theorem1, found.lemma1, found.counted
         data = {
             "side": matchup.label(who),
             "advantage": advantage,
@@ -96,6 +74,6 @@ def bounds(
                 print("  growth was cut short: the numbers speak of the histories found so far")
             least = "" if counted else "at least "
             count = show.histories(lemma.count)
-            print(f"Lemma 1: {least}{count} of reach >= {p:g}, bound {lemma.bound:,.6g}")
+            print(f"Lemma 1: {least}{count} of reach >= {lemma.p:g}, bound {lemma.bound:,.6g}")
     if stop.asked:
         raise typer.Exit(130)

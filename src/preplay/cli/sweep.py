@@ -30,6 +30,15 @@ def sweep(
     budget: Annotated[
         int | None, typer.Option("--budget", min=0, help="At most this many histories.")
     ] = None,
+    advantage: Annotated[
+        float | None, typer.Option("--advantage", help="Theorem 1's v, for measures of it.")
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", help="Theorem 1's ε, for measures of it.")
+    ] = None,
+    gap: Annotated[
+        float, typer.Option("--gap", min=0.0, help="To what gap equilibria are solved, if measured.")
+    ] = 1e-4,
     changes: options.Set = None,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the points as CSV.")
@@ -62,6 +71,9 @@ def sweep(
             measures=measure or MEASURED,
             cost=cost,
             budget=budget,
+            advantage=advantage,
+            epsilon=epsilon,
+            gap=gap,
             changes=changes or (),
             histories=histories,
             seconds=seconds,
@@ -93,6 +105,7 @@ def tell(
     result: SweepResult, csv: Path | None, plot: Path | None, save: Path | None, as_json: bool
 ) -> None:
     """Write and print what a sweep found."""
+    from preplay.experiments.sweep import marking
     from preplay.figures import save_figure
     from preplay.files import write_text
     from preplay.runs import as_data
@@ -102,9 +115,15 @@ def tell(
     if as_json:
         show.print_json(as_data(result))
     else:
-        measures = result.measures
-        cells = [(p.side, p.label, *(_cell(p.measure(m)) for m in measures)) for p in result.points]
-        show.print_table(("side", result.key, *measures), cells, right=range(1, 2 + len(measures)))
+        measures, marked = marking(result.points, result.measures)
+        cells = [
+            (p.side, p.label, *(_cell(p.measure(m)) for m in measures), *([p.ending] if marked else []))
+            for p in result.points
+        ]
+        heads = ("side", result.key, *measures, *(["ending"] if marked else []))
+        show.print_table(heads, cells, right=range(1, 2 + len(measures)))
+        if marked:
+            print("\nPoints that did not end complete were cut short: no book nets more than `upper`.")
     if plot is not None:
         save_figure(result.plot(), plot)
     for path in (csv, plot, save):
@@ -142,5 +161,7 @@ def _setting(text: str) -> Any:
         return text.strip()
 
 
-def _cell(number: float) -> str:
+def _cell(number: float | None) -> str:
+    if number is None:
+        return "beyond all numbers"
     return f"{number:,}" if isinstance(number, int) else f"{number:.5f}"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from preplay.text import cell
 if TYPE_CHECKING:
     from preplay.matchup import Matchup
 
-MEASURES = (
+BOOK = (
     "value",
     "size",
     "net",
@@ -37,7 +38,31 @@ MEASURES = (
     "searches",
     "seconds",
 )
+"""What a sweep can tell of the best book at each point."""
+BOUNDS = ("entropy", "p_norm", "firsts", "size_bound", "guarantee", "reached")
+"""What it can tell of Theorem 1 and Lemma 1: how exploitable the opponent's randomness leaves them."""
+EQUILIBRIUM = (
+    "equilibrium",
+    "equilibrium_lower",
+    "equilibrium_upper",
+    "equilibrium_gap",
+    "equilibrium_size",
+    "equilibrium_entropy",
+)
+"""What it can tell of the equilibrium of preparation, for the side: its value, bounds of that, and how
+much the side memorizes and how randomly it plays in it."""
+MEASURES = (*BOOK, *BOUNDS, *EQUILIBRIUM)
 """What a sweep can tell of each point."""
+
+
+@dataclass(frozen=True)
+class Besides:
+    """What is measured besides the best book."""
+
+    bounds: tuple[float, float] | None = None
+    """Theorem 1's advantage and ε."""
+    gap: float | None = None
+    """The certified gap that an equilibrium is solved to."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +87,23 @@ class Point:
     """Which engines answered."""
     fresh: float | None = None
     """What a search that took no part in the choice says of the book, where one was asked."""
+    besides: Mapping[str, int | float | None] = field(default_factory=dict)
+    """What was measured besides the book; None: beyond all numbers."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing cut the work short; else `upper` says how much more there may be."""
+        return self.ending == "complete"
 
     @property
     def gain(self) -> float:
         """What the book earns over no preparation."""
         return self.value - self.unprepared
 
-    def measure(self, name: str) -> float:
+    def measure(self, name: str) -> float | None:
         """One of `MEASURES`; sizes and counts are integers."""
+        if name in self.besides:
+            return self.besides[name]
         number: float = getattr(self, name)
         return number
 
@@ -97,9 +131,10 @@ class Task:
     cluster: str | None = None
     """Where its engines are; None: here."""
     engines: int = 1
+    """How many of them."""
     afresh: bool = False
     """Whether the matchup's judge takes no part in the choice, but values the chosen book afresh."""
-    """How many of them."""
+    besides: Besides = Besides()
 
 
 Opening = Callable[[Task], AbstractContextManager[Matchup[Any]]]
@@ -191,7 +226,7 @@ def check_measures(names: Sequence[str]) -> None:
 
 
 def run_task(task: Task, opening: Opening = opened) -> Point:
-    """Prepare at one setting."""
+    """Prepare at one setting, and measure what is asked for besides."""
     from preplay.judging import afresh
     from preplay.preparation import prepare
 
@@ -204,6 +239,8 @@ def run_task(task: Task, opening: Opening = opened) -> Point:
         if judge is not None:
             found = afresh(matchup.game, judge.value, prepared)
             fresh = found.value if found else None
+        besides, endings = _besides(matchup, task)
+        endings = [ending for ending in (grown.ending, *endings) if ending != "complete"]
         return Point(
             side=matchup.sides[task.side - 1],
             key=task.key,
@@ -218,10 +255,42 @@ def run_task(task: Task, opening: Opening = opened) -> Point:
             questions=grown.questions,
             searches=matchup.searches(),
             seconds=grown.seconds,
-            ending=grown.ending,
+            ending=endings[0] if endings else "complete",
             engines=", ".join(sorted(set(matchup.versions.values()))),
             fresh=fresh,
+            besides=besides,
         )
+
+
+def _besides(matchup: Matchup[Any], task: Task) -> tuple[dict[str, int | float | None], list[str]]:
+    """What a task asks for besides the book, and how each of it ended."""
+    found: dict[str, int | float | None] = {}
+    endings: list[str] = []
+    if task.besides.bounds is not None:
+        from preplay.bounding import bound
+
+        bounded = bound(matchup, task.side, *task.besides.bounds, task.cost, task.limits)
+        first = bounded.theorem1
+        most = first.size_bound if math.isfinite(first.size_bound) else None
+        numbers = (first.entropy, first.p_norm, first.firsts, most, first.guarantee, bounded.lemma1.count)
+        found |= dict(zip(BOUNDS, numbers, strict=True))
+        endings.append(bounded.ending)
+    if task.besides.gap is not None:
+        from preplay.equilibria.contest import contest
+
+        costs = matchup.cost(1, task.cost), matchup.cost(2, task.cost)
+        result = contest(
+            matchup, costs, gap=task.besides.gap, seconds=task.limits.seconds, limits=task.limits
+        )
+        solved, me = result.equilibrium, task.side - 1
+        bounds = (solved.value, solved.lower, solved.upper)
+        if task.side == 2:
+            bounds = (1.0 - solved.value, 1.0 - solved.upper, 1.0 - solved.lower)
+        mine = solved.gap, solved.expected_size[me], result.entropy[me].play
+        found |= dict(zip(EQUILIBRIUM, (*bounds, *mine), strict=True))
+        short = solved.gap > task.besides.gap
+        endings.append("gap" if short and result.grown.ending == "complete" else result.grown.ending)
+    return found, endings
 
 
 def run_tasks(
@@ -271,13 +340,24 @@ def read_points(path: Path) -> list[Point]:
 
 
 def as_csv(points: Sequence[Point], key: str, measures: Sequence[str]) -> str:
-    """The points as CSV: side, setting, measures."""
+    """The points as CSV: side, setting, measures; and where one was cut short, its bound and why."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["side", key, *measures])
+    shown, marked = marking(points, measures)
+    writer.writerow(["side", key, *shown, *(["ending"] if marked else [])])
     for point in points:
-        row = [getattr(point, m) for m in measures]
-        writer.writerow(
-            [point.side, cell(point.label), *(round(x, 6) if isinstance(x, float) else x for x in row)]
-        )
+        row = [point.measure(m) for m in shown]
+        numbers = [round(x, 6) if isinstance(x, float) else x for x in row]
+        ending = [point.ending] if marked else []
+        writer.writerow([point.side, cell(point.label), *numbers, *ending])
     return text.getvalue()
+
+
+def marking(points: Sequence[Point], measures: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """The measures to show, and whether to show how points ended: where one was cut short.
+
+    Its `upper` is shown then too: what the best book may net at most.
+    """
+    if all(point.whole for point in points):
+        return tuple(measures), False
+    return (*measures, *(["upper"] if "upper" not in measures else [])), True

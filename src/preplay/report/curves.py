@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from preplay.experiments.sweep import MEASURES, Point
+from preplay.experiments.sweep import BOOK, Point
 from preplay.runs.directory import Run
 from preplay.runs.sweeps import SweepResult
 
@@ -23,7 +23,7 @@ def curves(run: Run) -> dict[str, Any]:
         "log": log,
         "settings": settings,
         "cost": run.identity.get("cost"),
-        "measures": list(MEASURES),
+        "measures": [*BOOK, *points[0].besides],
         "series": [
             {"side": side, "points": [_row(p, settings, plain) for p in points if p.side == side]}
             for side in dict.fromkeys(p.side for p in points)
@@ -33,10 +33,10 @@ def curves(run: Run) -> dict[str, Any]:
 
 def _row(point: Point, settings: list[Any], plain: bool) -> dict[str, Any]:
     at = settings.index(point.setting if plain else point.label)
-    measured = {name: _short(point.measure(name)) for name in MEASURES}
+    measured = {name: _short(point.measure(name)) for name in (*BOOK, *point.besides)}
     return {"at": at, "ending": point.ending} | measured
 
 
-def _short(number: float) -> float:
-    """A count as it is, else eight digits."""
-    return number if isinstance(number, int) else float(f"{number:.8g}")
+def _short(number: float | None) -> float | None:
+    """A count as it is, else eight digits; None is beyond all numbers."""
+    return number if number is None or isinstance(number, int) else float(f"{number:.8g}")

@@ -6,15 +6,20 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from preplay.bounds import check_theorem1
 from preplay.errors import InputError, StoreError
 from preplay.experiments import figure1 as experiment
 from preplay.experiments.figure1 import Reference
 from preplay.experiments.sweep import (
+    BOUNDS,
+    EQUILIBRIUM,
+    Besides,
     Opening,
     Point,
     Task,
@@ -65,6 +70,7 @@ def _rows(result: SweepResult) -> list[dict[str, Any]]:
         {"side": p.side, result.key: p.setting}
         | {measure: p.measure(measure) for measure in result.measures}
         | {"ending": p.ending}
+        | ({} if p.whole or "upper" in result.measures else {"upper": p.upper})
         for p in result.points
     ]
 
@@ -118,7 +124,8 @@ class SweepResult:
         place = {(row["side"], setting_text(row[key])): k for k, row in enumerate(rows)}
         points.sort(key=lambda p: place.get((p.side, p.label), len(place)))
         told_of = rows[0] if rows else dict.fromkeys(MEASURED)
-        measures = tuple(name for name in told_of if name not in ("side", key, "ending"))
+        asked = takewhile(lambda name: name != "ending", told_of)  # what follows is of points cut short
+        measures = tuple(name for name in asked if name not in ("side", key))
         return cls(
             key=key,
             points=tuple(points),
@@ -132,15 +139,16 @@ class SweepResult:
 
     def to_pandas(self) -> DataFrame:
         """A row for each point, with all that was measured: needs pandas."""
-        from preplay.experiments.sweep import MEASURES
+        from preplay.experiments.sweep import BOOK
         from preplay.runs.tables import table
 
         rows = [
             {"side": p.side, self.key: p.setting, "ending": p.ending}
-            | {name: p.measure(name) for name in MEASURES}
+            | {name: p.measure(name) for name in (*BOOK, *p.besides)}
             for p in self.points
         ]
-        return table(rows, ("side", self.key, *MEASURES, "ending"))
+        besides = dict.fromkeys(name for p in self.points for name in p.besides)
+        return table(rows, ("side", self.key, *BOOK, *besides, "ending"))
 
     def plot(self) -> Figure:
         """The measures against the setting, or the paper's Figure 1, as a matplotlib Figure."""
@@ -165,6 +173,9 @@ def sweep(
     measures: Iterable[str] = MEASURED,
     cost: float | None = None,
     budget: int | None = None,
+    advantage: float | None = None,
+    epsilon: float | None = None,
+    gap: float = 1e-4,
     changes: Sequence[str] = (),
     histories: int | None = None,
     seconds: float | None = None,
@@ -179,11 +190,13 @@ def sweep(
 
     `source` is what `open_matchup` takes, and `key` a setting as in `black.randomness`, or `cost`: points
     are then computed on all cores. Or it is a function of one's own that builds a matchup, and `key` the
-    name of its argument. Of a matchup that is open only the `cost` can vary. With `save` the points are
-    kept in that directory, and the same call goes on from there. `progress` hears of each point.
+    name of its argument. Of a matchup that is open only the `cost` can vary. `measures` of Theorem 1 need
+    its `advantage` and `epsilon`; those of the equilibrium are to within `gap`. With `save` the points
+    are kept in that directory, and the same call goes on from there. `progress` hears of each point.
     """
     measures = tuple(measures)
     check_measures(measures)
+    besides = _besides(measures, advantage, epsilon, gap)
     limits, kept = Limits(histories, seconds), Path(store) if store is not None else None
     if isinstance(source, str):
         name, config = load_config(source, changes)
@@ -202,7 +215,8 @@ def sweep(
             price = _cost(setting)
         elif isinstance(source, str):
             _, changed = load_config(source, [*changes, f"{key}={json.dumps(setting)}"])
-        tasks.append(Task(name, changed, who, key, setting, price, budget, kept, limits, sides[who - 1]))
+        task = Task(name, changed, who, key, setting, price, budget, kept, limits, sides[who - 1])
+        tasks.append(replace(task, besides=besides))
     results = determine(tasks) if opening is None else determine(tasks, opening)
     identity = {
         **results.shared,
@@ -213,7 +227,7 @@ def sweep(
         "budget": budget,
         "histories": histories,
         "seconds": seconds,
-    }
+    } | ({} if besides == Besides() else {"besides": asdict(besides)})
     run = start(Path(save), "sweep", name, identity, results.versions) if save is not None else None
     points = _computed(tasks, run, workers, cluster, stop, progress, opening)
     result = SweepResult(
@@ -222,6 +236,22 @@ def sweep(
     if run is not None:
         keep(run, result)
     return result
+
+
+def _besides(
+    measures: Sequence[str], advantage: float | None, epsilon: float | None, gap: float
+) -> Besides:
+    """What has to be computed besides the best books, for these measures."""
+    asked = next((name for name in measures if name in BOUNDS), None)
+    bounds = None
+    if asked is not None:
+        if advantage is None or epsilon is None:
+            raise InputError(
+                f"measure '{asked}' is Theorem 1's; expected an advantage and an epsilon too"
+            )
+        check_theorem1(advantage, epsilon)
+        bounds = advantage, epsilon
+    return Besides(bounds, gap if any(name in EQUILIBRIUM for name in measures) else None)
 
 
 def _opening(source: Matchup[Any] | Callable[..., Matchup[Any]], key: str) -> Opening:

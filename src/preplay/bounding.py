@@ -1,0 +1,65 @@
+"""The paper's bounds for a matchup: what Theorem 1 and Lemma 1 speak of is grown, and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from preplay.bounds import Lemma1Count, Theorem1, check_theorem1, lemma1, theorem1
+from preplay.game import S, Side
+from preplay.growth import Advantage, Goal, Grown, Lemma1, Limits, grow
+from preplay.growth.goals import Ending
+from preplay.matchup import Matchup
+from preplay.preparation import values_of
+from preplay.response import check_cost
+from preplay.stopping import NEVER, Stop
+
+RARE = 0.01
+"""Lemma 1's p where neither the caller nor the matchup has a price."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded:
+    """How exploitable the opponent of `side` is at least, by how randomly they play."""
+
+    theorem1: Theorem1
+    lemma1: Lemma1Count
+    counted: bool
+    """Whether Lemma 1's count is whole; else it is a part."""
+    ending: Ending
+    """What cut the growth short, if anything did."""
+
+
+def bound(
+    matchup: Matchup[S],
+    side: Side,
+    advantage: float,
+    epsilon: float,
+    p: float | None = None,
+    limits: Limits | None = None,
+    *,
+    stop: Stop = NEVER,
+    progress: Callable[[object], None] | None = None,
+) -> Bounded:
+    """Theorem 1 for an advantage and ε, and Lemma 1 for reaches of at least p, the cost by default."""
+    p = p if p is not None else matchup.costs[side - 1] or RARE
+    check_cost(p)
+    check_theorem1(advantage, epsilon)
+    if matchup.calibration is not None:
+        matchup.calibration.curve(stop, progress)
+    limits = replace(limits or Limits(), negligible=matchup.negligible, window=matchup.window)
+    value = values_of(matchup, p)
+
+    def grown(goal: Goal) -> Grown:
+        prep = matchup.prep[side - 1]
+        return grow(
+            matchup.game, side, matchup.base, prep, value, goal, limits, stop=stop, progress=progress
+        )
+
+    firsts, likely = grown(Advantage(advantage)), grown(Lemma1(p))
+    return Bounded(
+        theorem1(firsts.tree, side, advantage, epsilon, matchup.game.longest),
+        lemma1(likely.tree, side, p, matchup.game.longest),
+        likely.ending == "complete",
+        firsts.ending if firsts.ending != "complete" else likely.ending,
+    )

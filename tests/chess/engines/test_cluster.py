@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -134,3 +136,39 @@ def test_an_engine_that_always_fails_is_told(cluster: Any) -> None:
         pytest.raises(EngineError, match=r"banana.*2 times"),
     ):
         Analyst(pool).analyse(requests(fake("nonsense"), 1))
+
+
+def test_a_driver_is_killed_and_goes_on(cluster: Any, tmp_path: Path) -> None:
+    """`kill -9` of the driver leaves no engine behind; begun again it ends in the same bytes as here."""
+    small = ["white.nodes=200", "black.nodes=200", "prep.nodes=400", "value.model=linear", "judge=false"]
+    sets = [word for change in ["black.randomness=20", *small] for word in ("--set", change)]
+    words = [sys.executable, "-m", "preplay", "prepare", "chess", "--side", "white", "--cost", "0.01"]
+
+    def start(name: str, *more: str) -> subprocess.Popen[bytes]:
+        kept = ["--save", str(tmp_path / name), "--store", str(tmp_path / f"{name}.sqlite"), "--quiet"]
+        return subprocess.Popen(
+            [*words, *sets, *kept, *more],
+            stdout=subprocess.DEVNULL,
+        )
+
+    def engines() -> set[str]:
+        """The engines of the cluster's actors."""
+        found = set()
+        for folder in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if folder.name.isdigit() and (folder / "comm").read_text() == "stockfish\n":
+                    parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+                    if b"SearchWorker" in (Path("/proc") / parent / "cmdline").read_bytes():
+                        found.add(folder.name)
+        return found
+
+    driver = start("far", "--cluster", cluster.address)
+    wait_for(engines)
+    time.sleep(0.5)
+    driver.kill()
+    driver.wait()
+    wait_for(lambda: not engines())
+    assert start("far", "--cluster", cluster.address).wait(120) == 0
+    assert start("near").wait(120) == 0
+    for name in ("book.json", "result.json", "tree.npz"):
+        assert (tmp_path / "far" / name).read_bytes() == (tmp_path / "near" / name).read_bytes()

@@ -79,7 +79,9 @@ def test_what_it_means(raw: Raw, costs: tuple[float, float]) -> None:
         best = max(
             worth(raw["root"], side, b) - costs[side - 1] * len(b) for b in books(raw["root"], side)
         )
-        mine = result.alone[side - 1] if side == 1 else 1.0 - result.alone[side - 1]
+        alone = result.alone[side - 1]
+        assert alone is not None
+        mine = alone.value if side == 1 else 1.0 - alone.value
         assert mine == pytest.approx(best, abs=1e-9)
         book = mixed_book(matchup_of(raw), result, side)
         assert sum(e.probability for e in book.entries) == pytest.approx(
@@ -122,7 +124,7 @@ def test_a_first_guess_certifies_nothing(raw: Raw, costs: tuple[float, float], g
     assert found.lower <= truth.upper + 1e-9
     assert found.upper >= truth.lower - 1e-9
     assert found.lower - 1e-9 <= found.value <= found.upper + 1e-9
-    assert found.gap == pytest.approx(found.upper - found.lower)
+    assert found.gap >= found.upper - found.lower - 1e-12  # what the books lose is never clipped
     unfinished = result.tree.leaves & (result.tree.player != FINAL)
     assert np.all(result.tree.radius[unfinished] >= 0.5)
     error = mixed_book(guessing, result, 1).error

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from publictrees import books, compiling, complete, law, own, random_mixed, trees, utility
+from publictrees import before, books, compiling, complete, law, own, random_mixed, trees, utility, v
 
 from preplay.equilibria import solve
 from preplay.equilibria.strategy import behaviour, draw, first_advantage, play_entropy
@@ -87,51 +87,60 @@ def test_entropy_of_play(tree: Any, rng: Any) -> None:
 
 
 @compiling
-@given(trees(), SEEDS, st.sampled_from([1, 2]), st.integers(0, 10))
-def test_first_advantage_by_walking(tree: Any, rng: Any, side: Any, tenths: Any) -> None:
+@given(trees(most=14), SEEDS, st.sampled_from([1, 2]), st.integers(0, 10), st.booleans())
+def test_first_advantage_by_walking(tree: Any, rng: Any, side: Any, tenths: Any, partly: bool) -> None:
     level = tenths / 10 - 1e-6
     other = 3 - side
     x = random_mixed(tree, other, rng)
-    move = behaviour(tree, other, x)
+    laws = [(book, p) for book, p in law(tree, other, x) if p > 0.0]
+    studied = rng.random(tree.size) < 0.7 if partly else None
 
-    def step(c: int, column: np.ndarray) -> float:
-        mover = tree.player[tree.parent[c]]
-        return float(tree.base[c] if mover == 0 else column[c] if mover == side else move[c])
+    def met(k: int, book: frozenset[int]) -> float:
+        """The opponent's and chance's part of the probability of k."""
+        p = line_probability(tree, book, other, k)
+        while k > 0:
+            above = int(tree.parent[k])
+            p *= float(tree.base[k]) if tree.player[above] == 0 else 1.0
+            k = above
+        return p
 
-    def value(k: int, column: np.ndarray) -> float:
-        if not len(tree.children(k)):
-            return float(tree.value[k]) if side == 1 else 1.0 - float(tree.value[k])
-        return sum(step(c, column) * value(c, column) for c in tree.children(k))
+    def stopped(k: int, book: frozenset[int]) -> bool:
+        above = before(tree, k, other)
+        return above is not None and above not in book
+
+    def value(k: int) -> float:
+        """What stopping at k earns, against the books that come there."""
+        parts = [(met(k, book) * p, book) for book, p in laws]
+        total = sum(p for p, _ in parts)
+        if not total > 0.0:
+            return mine(v(tree, k))
+        return sum(p * mine(after(k, book)) for p, book in parts) / total
+
+    def after(k: int, book: frozenset[int]) -> float:
+        out = frozenset({other}) if stopped(k, book) else frozenset()
+        books = (frozenset(), book) if side == 1 else (book, frozenset())
+        return utility(tree, *books, k, out)
+
+    def mine(worth: float) -> float:
+        return worth if side == 1 else 1.0 - worth
 
     found: dict[int, float] = {}
 
     def walk(k: int, p: float) -> None:
-        leaf = not len(tree.children(k))
-        if (leaf or tree.player[k] == side) and value(k, tree.base) >= level:
-            found[k] = p
-        else:
+        if p == 0.0:
+            return
+        if tree.player[k] in (side, -1) and value(k) >= level:
+            found[k] = p * sum(met(k, book) * q for book, q in laws)
+        elif tree.player[k] != side or studied is None or studied[k]:
             for c in tree.children(k):
-                walk(c, p * step(c, tree.prep))
+                walk(c, p * float(tree.prep[c]) if tree.player[k] == side else p)
 
     walk(0, 1.0)
     reached = sum(found.values())
     parts = [p / reached for p in found.values() if p > 0.0]
-    answer = first_advantage(tree, side, x, level)
+    answer = first_advantage(tree, side, x, level, studied)
     assert answer.reached == pytest.approx(reached, abs=1e-12)
     assert answer.entropy == pytest.approx(-sum(p * math.log(p) for p in parts), abs=1e-9)
-    assert answer.prep_value == pytest.approx(value(0, tree.prep), abs=1e-12)
-    assert answer.base_value == pytest.approx(value(0, tree.base), abs=1e-12)
-
-
-def test_values_against_a_pure_book_are_those_of_play() -> None:
-    tree = complete(4, 2, 4)
-    book = books(tree, 2)[-2]
-    x = np.zeros(tree.size)
-    x[list(book)] = 1.0
-    answer = first_advantage(tree, 1, x, 2.0)
-    assert answer.base_value == pytest.approx(utility(tree, frozenset(), book))
-    assert answer.prep_value == pytest.approx(utility(tree, frozenset(own(tree, 1)), book))
-    assert answer.reached == 0.0
 
 
 def maze(doors: int, opens: float, side: int) -> Tree:
@@ -160,7 +169,6 @@ def test_theorem_2_on_a_game_that_meets_its_conditions(side: Any, doors: Any) ->
     nontrivial = 0
     for level in (value + 0.05, (value + 1) / 2, 0.95):
         found = first_advantage(tree, side, opponent, level)
-        assert found.prep_value == pytest.approx(1.0)
         assert found.reached == pytest.approx(1.0)
         bound = (level - value - 0.01) * (math.log(1 / (cost * longest)) - 5)
         assert found.entropy >= bound - 1e-9

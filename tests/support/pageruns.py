@@ -16,7 +16,7 @@ from preplay import response, runs
 from preplay.book import Book
 from preplay.cli.app import app
 from preplay.equilibria import solve
-from preplay.equilibria.contest import Contest, explain
+from preplay.equilibria.contest import Alone, Contest, explain
 from preplay.experiments.sweep import Point
 from preplay.game import Side
 from preplay.growth import Contested
@@ -196,14 +196,17 @@ def save_equilibrium(
     identity = {"costs": [cost, cost], "matchup": dict(matchup)}
     run = runs.start(directory, "equilibrium", name, identity, {})
     found = solve(tree, (cost, cost), gap=1e-5, iterations=2000)
-    grown = Contested(tree, ~tree.leaves, np.arange(tree.size), "complete", tree.size, tree.size, 0.0)
-    meant = explain(grown, found, 100)
+    inner, order = ~tree.leaves, np.arange(tree.size)
+    grown = Contested(tree, inner, inner, order, "complete", tree.size, tree.size, 0.0)
+    base = 0.5
+    alone = Alone(0.6, 0.6, 0.6, True), Alone(0.4, 0.4, 0.4, True)
+    meant = explain(grown, found, 100, base, alone)
     result = EquilibriumResult(
         value=found.value, lower=found.lower, upper=found.upper,
         gap=found.gap, solver_gap=found.solver_gap,
         sampling_error=found.radius_error, open_error=found.open_error, method=found.method,
         iterations=found.iterations, seconds=found.seconds, costs=found.costs, baseline=meant.baseline,
-        utility=meant.utility, only_one_prepares=meant.alone, histories=tree.size, ending="complete",
+        utility=meant.utility, only_one_prepares=(0.6, 0.4), histories=tree.size, ending="complete",
         questions=tree.size, sides=(_mixed(meant, 1), _mixed(meant, 2)), trace=found.trace, tree=tree,
     )  # fmt: skip
     runs.save(run, result)

@@ -19,8 +19,14 @@ compiling = settings(deadline=None, max_examples=60)  # the first example may ha
 
 
 @st.composite
-def trees(draw: st.DrawFn, most: int = 16, radius: bool = False) -> Tree:
-    """Up to about `most` histories: unequal depths, chance, double moves, zero probabilities."""
+def trees(draw: st.DrawFn, most: int = 16, radius: bool = False, estimates: bool | None = None) -> Tree:
+    """Up to about `most` histories: unequal depths, chance, double moves, zero probabilities.
+
+    With `estimates`, decisions have a value of their own, which stands where both have stopped; by
+    default some trees have none (their values are exact), some at every decision, some here and there.
+    """
+    noted = [0.0, 0.5, 1.0] if estimates is None else [1.0] if estimates else [0.0]
+    share = draw(st.sampled_from(noted))
     parent, player, base, prep, value = [-1], [0], [1.0], [1.0], [0.5]
     spread = [0.0]
     k = 0
@@ -48,6 +54,9 @@ def trees(draw: st.DrawFn, most: int = 16, radius: bool = False) -> Tree:
                 value.append(float("nan"))
                 spread.append(0.0)
             value[k] = float("nan")
+            if kind != 0 and (share == 1.0 or (share > 0.0 and draw(st.booleans()))):
+                value[k] = draw(st.integers(0, 10)) / 10
+                spread[k] = draw(st.integers(0, 3)) / 20 if radius else 0.0
         k += 1
     tree = from_parents(parent, player, base, prep, value, radius=spread)
     check(tree)
@@ -89,14 +98,31 @@ def books(tree: Tree, side: int, mask: np.ndarray | None = None) -> list[Book]:
     return found
 
 
-def utility(tree: Tree, one: Book, two: Book, k: int = 0) -> float:
-    """u of two pure books, by walking every line."""
+def v(tree: Tree, k: int) -> float:
+    """v(h): the estimate, or base against base."""
+    if not np.isnan(tree.value[k]):
+        return float(tree.value[k])
+    return sum(float(tree.base[c]) * v(tree, c) for c in tree.children(k))
+
+
+def utility(tree: Tree, one: Book, two: Book, k: int = 0, stopped: frozenset[int] = frozenset()) -> float:
+    """u of two pure books, by walking every line: v(h) where the second of the two stops."""
     if not len(tree.children(k)):
         return float(tree.value[k])
-    column = tree.prep if k in (one if tree.player[k] == 1 else two) else tree.base
-    if tree.player[k] == 0:
-        column = tree.base
-    return sum(float(column[c]) * utility(tree, one, two, c) for c in tree.children(k) if column[c] > 0.0)
+    mover = int(tree.player[k])
+    column = tree.base
+    if mover > 0 and mover not in stopped:
+        if k in (one if mover == 1 else two):
+            column = tree.prep
+        else:
+            stopped = stopped | {mover}
+            if len(stopped) == 2:
+                return v(tree, k)
+    return sum(
+        float(column[c]) * utility(tree, one, two, c, stopped)
+        for c in tree.children(k)
+        if column[c] > 0.0
+    )
 
 
 def matrix(tree: Tree, costs: tuple[float, float], mask: np.ndarray | None = None) -> np.ndarray:

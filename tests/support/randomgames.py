@@ -19,7 +19,7 @@ def _shares(draw: st.DrawFn, n: int) -> list[float]:
 
 
 @st.composite
-def nodes(draw: st.DrawFn, depth: int, estimates: bool = False, menus: bool = False) -> Raw:
+def nodes(draw: st.DrawFn, depth: int, estimates: bool | str = False, menus: bool = False) -> Raw:
     if depth == 0 or draw(st.integers(0, 9)) == 0:
         return {"utility": draw(st.integers(0, 10)) / 10}
     player = draw(st.sampled_from([1, 2, 1, 2, "chance"]))
@@ -42,16 +42,19 @@ def nodes(draw: st.DrawFn, depth: int, estimates: bool = False, menus: bool = Fa
             for edge in actions.values():
                 edge["prep"] = 1.0 if edge is first else 0.0
     node: Raw = {"player": player, "actions": actions}
-    if estimates and player != "chance" and draw(st.booleans()):
+    if estimates and player != "chance" and (estimates == "everywhere" or draw(st.booleans())):
         node["value"] = draw(st.integers(0, 10)) / 10
     return node
 
 
 @st.composite
 def games(
-    draw: st.DrawFn, depth: int = 4, own: int = 9, estimates: bool = False, menus: bool = False
+    draw: st.DrawFn, depth: int = 4, own: int = 9, estimates: bool | str = False, menus: bool = False
 ) -> Raw:
-    """A tabular game whose sides have at most `own` histories each."""
+    """A tabular game whose sides have at most `own` histories each.
+
+    With `estimates` some decisions carry a value of their own, or all: "everywhere".
+    """
     root = draw(
         nodes(depth, estimates, menus).filter(
             lambda r: "actions" in r and all(len(own_histories(r, s)) <= own for s in (1, 2))
@@ -180,3 +183,28 @@ def count_plans(root: Raw, side: int, most: int | None) -> int:
         return product + int(own)
 
     return visit(root, 0)
+
+
+def contested(root: Raw, one: frozenset[History], two: frozenset[History]) -> float:
+    """Player 1's utility of two books (fact 10): v(h) at the history where the second side stops."""
+
+    def visit(node: Raw, history: History, stopped: frozenset[int]) -> float:
+        if "utility" in node:
+            return float(node["utility"])
+        mover = node["player"]
+        kind = "prob" if mover == "chance" else "base"
+        if mover != "chance" and mover not in stopped:
+            if history in (one if mover == 1 else two):
+                kind = "prep"
+            else:
+                stopped = stopped | {mover}
+                if len(stopped) == 2:
+                    return v(node)
+        parts = [
+            float(edge[kind]) * visit(edge["to"], (*history, name), stopped)
+            for name, edge in node["actions"].items()
+            if edge[kind] > 0.0
+        ]
+        return sum(parts)
+
+    return visit(root, (), frozenset())

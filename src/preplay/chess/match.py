@@ -33,7 +33,8 @@ from preplay.tree import Tree
 from preplay.value import Value
 
 Adjudication = Literal["model", "rules"]
-"""`model`: the game is scored by the value model where the book ends; `rules`: played to its end."""
+"""`model`: the game is scored by the value model where the book ends, of two books where the second ends
+(fact 10); `rules`: played to its end."""
 
 AT_ONCE = 48
 """Games under way together."""
@@ -46,8 +47,7 @@ class Pairing:
     book: Book
     against: Book | None = None
     tree: Tree | None = None
-    """What was grown: the model scores games by its values, which may be judged ones. Where the opponent
-    is prepared too, its leaves end these games."""
+    """What was grown: the model scores games by its values, which may be judged ones."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,7 @@ def _game(
     entries[other(side)] = {} if pairing.against is None else _pure(pairing.against, rng)
     state, place, depth = rules.root(), 0, 0
     searched: list[int] = []  # scores of the searches since the books
+    stopped = set[Side]() if pairing.against is not None else {other(side)}
 
     def ended(score: float, reason: str) -> PlayedGame:
         date = datetime.now(UTC).strftime("%Y.%m.%d")
@@ -173,8 +174,10 @@ def _game(
         distribution = entries[player].get(history)
         if distribution is None:
             entries[player] = {}  # whoever has left a book does not come back
-        if adjudication == "model" and _over(pairing, player, distribution is not None, place):
-            return ended((yield from _score(side, state, pairing.tree, place)), MODEL)
+            second = player not in stopped and other(player) in stopped
+            stopped.add(player)
+            if adjudication == "model" and second:
+                return ended((yield from _score(side, state, pairing.tree, place)), MODEL)
         if distribution is not None:
             searched.clear()
             depth += player == side
@@ -208,13 +211,6 @@ def _pure(book: Book, rng: np.random.Generator) -> dict[tuple[str, ...], Distrib
     """What a game's pure book plays: the book itself, or one drawn from a mixed one."""
     pure = draw(book, rng) if book.mixed else book
     return {entry.history: entry.moves for entry in pure.entries}
-
-
-def _over(pairing: Pairing, player: Side, inside: bool, place: int) -> bool:
-    """Whether the model scores the game here: the book has ended, or what was grown for both has."""
-    if pairing.against is None or pairing.tree is None:
-        return player == pairing.book.side and not inside
-    return place < 0 or bool(pairing.tree.leaves[place])
 
 
 def _score(

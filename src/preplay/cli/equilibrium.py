@@ -9,6 +9,7 @@ import typer
 from preplay.cli import options, show
 
 if TYPE_CHECKING:
+    from preplay.equilibria.contest import Entropy
     from preplay.matchup import Matchup
     from preplay.runs.equilibria import EquilibriumResult
 
@@ -98,13 +99,16 @@ def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -
     first = matchup.sides[0]
     print(f"Equilibrium of preparation in {matchup.name}, values for side {first}")
     print(f"  nobody prepares        {found.baseline:.6g}")
-    for side, name in enumerate(matchup.sides):
-        print(
-            f"  only {name} prepares".ljust(25) + f"{found.only_one_prepares[side]:.6g}  (net of memory)"
-        )
-    print(
-        f"  both prepare           {found.value:.6g}, certified in [{found.lower:.6g}, {found.upper:.6g}]"
-    )
+    for name, alone, inside in zip(
+        matchup.sides, found.only_one_prepares, found.only_one_bounds, strict=True
+    ):
+        if alone is not None and inside is not None:
+            apart = f"in [{inside[0]:.6g}, {inside[1]:.6g}]"
+            known = f"{alone:.6g}" if inside[1] - inside[0] <= 1e-9 else apart
+            print(f"  only {name} prepares".ljust(25) + f"{known}  (net of memory)")
+    bounds = f"in [{found.lower:.6g}, {found.upper:.6g}]"
+    both = f"{found.value:.6g}, certified {bounds}" if found.ending == "complete" else bounds
+    print(f"  both prepare           {both}")
     print(f"  played utility         {found.utility:.6g}  (memory not subtracted)")
     print(f"  gap                    {found.gap:.3g}", end="")
     unsure = "values not known" if matchup.sampling is None else "sampling"
@@ -126,14 +130,11 @@ def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -
             "  values                 first guesses, no games were played; "
             "`preplay match` of a saved run plays them"
         )
-    for name, mixed in zip(matchup.sides, found.sides, strict=True):
-        book, entropy = mixed.book, mixed.entropy
+    for name, opponent, mixed in zip(matchup.sides, matchup.sides[::-1], found.sides, strict=True):
+        book = mixed.book
         print(f"\nSide {name}: memorizes {mixed.expected_size:.2f} histories on average")
-        print(f"  its moves have {entropy.play:.4g} nats of entropy a game", end="")
-        if entropy.applies and entropy.bound > 0:
-            print(f"; Theorem 2: at least {entropy.bound:.4g}, found {entropy.found:.4g}")
-        else:
-            print("; Theorem 2 makes no claim here")
+        print(f"  its moves have {mixed.entropy.play:.4g} nats of entropy a game")
+        print(f"  {theorem2(mixed.entropy, opponent)}")
         often = [e for e in book.entries if e.probability >= 0.0005]
         rows = [
             (
@@ -149,3 +150,16 @@ def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -
             show.print_table(("history", "play", "memorized", "met", "gain"), rows, right=(2, 3, 4))
         if len(rows) < len(often):
             print(f"... and {len(often) - len(rows)} more (--lines N, --json or --save DIR for all)")
+
+
+def theorem2(entropy: Entropy, opponent: str) -> str:
+    """Theorem 2 beside the sharper bound of its argument, in words."""
+    if entropy.floor <= 0.0:
+        return "how random it must be: neither Theorem 2 nor its argument makes a claim here"
+    where = f"where {opponent}, always on prep, first has {entropy.advantage:.3f}"
+    paper = (
+        f"Theorem 2: {entropy.bound:.4g}"
+        if entropy.applies and entropy.bound > 0
+        else "Theorem 2 is void"
+    )
+    return f"entropy of {where}: {entropy.found:.4g} nats, at least {entropy.floor:.4g} ({paper})"

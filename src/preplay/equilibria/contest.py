@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from preplay import bounds, response
 from preplay.book import Book, Entry
-from preplay.equilibria import Equilibrium, Mixed, SolverProgress, best_response, certify, payoff, solve
-from preplay.equilibria.open_leaves import promise
-from preplay.equilibria.strategy import FirstAdvantage, behaviour, first_advantage, play_entropy
+from preplay.equilibria import Equilibrium, Mixed, SolverProgress, advantages, certify, payoff, solve
+from preplay.equilibria.hopes import promise
+from preplay.equilibria.publicgame import stop_values
+from preplay.equilibria.strategy import behaviour, first_advantage, play_entropy
 from preplay.game import FINAL, S, Side, other
 from preplay.growth import Contested, ContestedGrowth, GrowthProgress, Limits
 from preplay.matchup import Matchup
-from preplay.preparation import moves
+from preplay.preparation import moves, prepare
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Bools, Floats, Tree
 
@@ -25,19 +27,39 @@ LEAST = 1e-9
 
 
 @dataclass(frozen=True)
+class Alone:
+    """What `prepare` says of one side's best book against an unprepared one, in player 1's values."""
+
+    value: float
+    """Net of the cost of memory."""
+    lower: float
+    upper: float
+    complete: bool
+    """Whether its growth came to its end; else only the bounds are known."""
+
+
+@dataclass(frozen=True)
 class Entropy:
-    """How randomly a side plays in equilibrium, beside Theorem 2's bound where that speaks."""
+    """How randomly a side plays in equilibrium, beside what Theorem 2 says it must.
+
+    The theorem speaks of the opponent on prep for the whole game, and of where it first has the
+    advantage v'. That place is as random as this side's moves, chance's, and the prep's make it.
+    """
 
     play: float
-    """Expected entropy of the side's own moves, in nats."""
+    """Expected entropy of the side's own moves, in nats, as far as the tree was grown."""
     advantage: float
-    """v' of Theorem 2, for the opponent."""
+    """v', for the opponent: where the bound is sharpest."""
     found: float
-    """Entropy of where the opponent, always on prep, first has that advantage."""
+    """Entropy of where the opponent on prep first has that advantage."""
     bound: float
-    """Theorem 2's lower bound on it; 0 where the theorem is void."""
+    """Theorem 2's own bound; 0 where the theorem is void."""
     applies: bool
-    """Whether the theorem's condition holds: the opponent on prep always wins."""
+    """Whether the theorem's condition holds: the opponent on prep always gets there."""
+    reached: float = 0.0
+    """P_norm: how often it does, as far as the tree tells."""
+    floor: float = 0.0
+    """`bounds.entropy_floor`: the least that `found` can be in an equilibrium; 0 says nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +68,9 @@ class Contest:
 
     grown: Contested
     equilibrium: Equilibrium
-    baseline: float  # nobody prepares
+    baseline: float  # nobody prepares: v of the root
     utility: float  # of the equilibrium, memory not subtracted
-    alone: tuple[float, float]  # player 1's value when only side 1, only side 2 prepares, net of cost
+    alone: tuple[Alone | None, Alone | None]  # only side 1, only side 2 prepares; None: not known
     entropy: tuple[Entropy, Entropy]
 
     @property
@@ -74,12 +96,14 @@ def contest(
     stop: Stop = NEVER,
     growing: Callable[[GrowthProgress], None] | None = None,
     solving: Callable[[SolverProgress], None] | None = None,
+    checkpoint: Path | None = None,
 ) -> Contest:
     """An ε-Nash equilibrium of the meta-game with a certificate from exact best responses.
 
     Of an enumerable game all of W is grown. Otherwise growing and solving take turns: the certificate
-    counts what books below unexpanded histories could still gain, and where that is most, the tree
-    grows, until the gap is as asked or nothing in W is left that a best response would use.
+    counts what books that go on at open histories could still gain, and where that is most, the tree
+    grows, until the gap is as asked or nothing in W is left that a best response would use. With
+    `checkpoint`, an interrupted run goes on where it was, from the tree and the mixed books it had.
     Where values are a first guess, growing and solving go by it, and the certificate does not.
     """
     for cost in costs:
@@ -94,6 +118,7 @@ def contest(
         lazy=not matchup.enumerable,
         stop=stop,
         progress=growing,
+        checkpoint=checkpoint,
     )
 
     trace: list[SolverProgress] = []
@@ -118,7 +143,7 @@ def contest(
         return replace(found, iterations=iterated, seconds=spent, trace=tuple(trace))
 
     grown = growth.grown()
-    found = solved(grown, None, gap, True)
+    found = solved(grown, _recalled(growth.kept, grown), gap, True)
     best = grown, found
     while growth.ending == "complete":
         if found.open_error <= gap / 4.0:
@@ -132,23 +157,64 @@ def contest(
         hopes = promise(grown.tree, costs, found.x, memorizable=grown.memorizable)
         chosen = np.argsort(-hopes, kind="stable")[: max(WIDTH, grown.tree.size // 4)]
         before = grown
-        growth.expand(grown.order[chosen[hopes[chosen] > 0.0]].tolist())
+        growth.adopt(grown.order[chosen[hopes[chosen] > 0.0]].tolist())
         grown = growth.grown()
         found = solved(grown, _carried(before, grown, found.x), max(gap, found.open_error / 8.0), False)
         best = min(best, (grown, found), key=lambda pair: pair[1].gap)
+        if growth.due:
+            growth.save(_remembered(grown, found.x))
     if found.solver_gap > gap and growth.ending != "complete" and not stop.asked:
         found = solved(grown, found.x, gap, True)
+    growth.save(_remembered(grown, found.x))
     if best[1].gap < found.gap:  # cut short in the middle of an expansion
         grown, found = replace(best[0], ending=growth.ending), best[1]
     if matchup.guessing:
         grown, found = _uncertain(grown, found)
-    return explain(grown, _within_reason(found), matchup.game.longest)
+    baseline, alone = _one_by_one(matchup, costs, limits, stop, growing)
+    return explain(grown, _within_reason(found), matchup.game.longest, baseline, alone)
 
 
 def _within_reason(found: Equilibrium) -> Equilibrium:
-    """Bounds of a game's value in [0, 1]: whoever memorizes nothing has no less than 0."""
+    """Bounds of a game's value in [0, 1]: whoever memorizes nothing has no less than 0.
+
+    The gap stays what the best responses said: it is how exploitable the pair of mixed books is.
+    """
     lower, upper = max(0.0, found.lower), min(1.0, found.upper)
-    return replace(found, lower=lower, upper=upper, value=(lower + upper) / 2.0, gap=upper - lower)
+    return replace(found, lower=lower, upper=upper, value=(lower + upper) / 2.0)
+
+
+Pair = tuple[Alone | None, Alone | None]
+
+
+def _one_by_one(
+    matchup: Matchup[S],
+    costs: tuple[float, float],
+    limits: Limits | None,
+    stop: Stop,
+    growing: Callable[[GrowthProgress], None] | None,
+) -> tuple[float, Pair]:
+    """What `prepare` says at the same costs: v of the root, and what one side gains alone.
+
+    Under a clock, where that takes games, and after a stop, it is left out.
+    """
+    if matchup.guessing or stop.asked:
+        return matchup.value_at(min(costs)).values([matchup.game.root()])[0].mean, (None, None)
+    found: list[Alone | None] = []
+    sides: tuple[Side, Side] = (1, 2)
+    baseline = 0.5
+    for side in sides:
+        prepared = prepare(matchup, side, costs[side - 1], limits=limits, stop=stop, progress=growing)
+        best = prepared.response
+        low, high = best.net - best.error, best.upper
+        if side == 1:
+            baseline = best.baseline
+        else:
+            low, high = 1.0 - high, 1.0 - low
+        value = best.net if side == 1 else 1.0 - best.net
+        ending = prepared.grown.ending
+        alone = Alone(value, low, high, ending == "complete")
+        found.append(None if ending == "interrupted" else alone)
+    return baseline, (found[0], found[1])
 
 
 def _uncertain(grown: Contested, found: Equilibrium) -> tuple[Contested, Equilibrium]:
@@ -174,52 +240,70 @@ WIDTH = 32
 
 def _carried(before: Contested, after: Contested, x: Mixed) -> Mixed:
     """Mixed books of a smaller tree on the larger one: new histories are not memorized yet."""
-    pair = []
-    for side in (0, 1):
-        known = np.zeros(after.histories)
-        known[before.order] = x[side]
-        pair.append(known[after.order])
-    return pair[0], pair[1]
+    rows = np.zeros((2, after.histories))
+    rows[:, : before.histories] = _remembered(before, x)
+    return rows[0, after.order], rows[1, after.order]
 
 
-def explain(grown: Contested, found: Equilibrium, longest: int) -> Contest:
+def _remembered(grown: Contested, x: Mixed) -> Floats:
+    """Both mixed books as rows, by the growth's own numbering."""
+    rows = np.zeros((2, grown.histories))
+    rows[:, grown.order] = x
+    return rows
+
+
+def _recalled(kept: Floats | None, grown: Contested) -> Mixed | None:
+    """The mixed books that a checkpoint had, on what is known by now."""
+    if kept is None:
+        return None
+    rows = np.zeros((2, grown.histories))
+    rows[:, : kept.shape[1]] = kept
+    return rows[0, grown.order], rows[1, grown.order]
+
+
+def explain(grown: Contested, found: Equilibrium, longest: int, baseline: float, alone: Pair) -> Contest:
     """What an equilibrium means: who gains how much, and how randomly each side plays."""
-    tree, mask, costs = grown.tree, grown.memorizable, found.costs
-    nobody = np.zeros(tree.size)
-    baseline = payoff(tree, costs, (nobody, nobody))
-    utility = found.payoff + costs[0] * found.expected_size[0] - costs[1] * found.expected_size[1]
-    alone = (
-        best_response(tree, costs, 1, nobody, memorizable=mask).gain,
-        0.0 - best_response(tree, costs, 2, nobody, memorizable=mask).gain,
-    )
+    tree = grown.tree
+    paid = [cost * size for cost, size in zip(found.costs, found.expected_size, strict=True)]
     play = play_entropy(tree, found.x)
     return Contest(
         grown=grown,
         equilibrium=found,
         baseline=baseline,
-        utility=utility,
+        utility=found.payoff + paid[0] - paid[1],
         alone=alone,
         entropy=(
-            _entropy(tree, found, 1, play.sides[0], longest),
-            _entropy(tree, found, 2, play.sides[1], longest),
+            _entropy(grown, found, 1, play.sides[0], longest),
+            _entropy(grown, found, 2, play.sides[1], longest),
         ),
     )
 
 
-def _entropy(tree: Tree, found: Equilibrium, side: Side, play: float, longest: int) -> Entropy:
+LEVELS = 16
+"""Advantages v' that are tried for Theorem 2."""
+
+
+def _entropy(grown: Contested, found: Equilibrium, side: Side, play: float, longest: int) -> Entropy:
     """Theorem 2 for the randomness of `side`: its opponent is the theorem's player 1."""
     opponent = other(side)
-    value = found.upper if opponent == 1 else 1.0 - found.lower
+    value = max(0.0, found.upper if opponent == 1 else 1.0 - found.lower)
     cost = found.costs[opponent - 1]
-    level = (max(value, 0.0) + 0.01 + 1.0) / 2.0
-    first: FirstAdvantage = first_advantage(tree, opponent, found.x[side - 1], level)
-    return Entropy(
-        play=play,
-        advantage=level,
-        found=first.entropy,
-        bound=bounds.theorem2(level, value, cost, longest),
-        applies=first.prep_value >= 1.0 - 1e-9 and level > value + 0.01,
-    )
+    best: Entropy | None = None
+    for level in np.linspace(1.0, value, LEVELS, endpoint=False).tolist():
+        first = first_advantage(grown.tree, opponent, found.x[side - 1], level, grown.studied)
+        now = Entropy(
+            play=play,
+            advantage=level,
+            reached=first.reached,
+            found=first.entropy,
+            floor=bounds.entropy_floor(level, value, cost, longest, first.reached),
+            bound=bounds.theorem2(level, value, cost, longest),
+            applies=first.reached >= 1.0 - 1e-9 and level > value + 0.01,
+        )
+        if best is None or (now.floor, now.reached) > (best.floor, best.reached):
+            best = now
+    assert best is not None
+    return best
 
 
 def mixed_book(
@@ -232,20 +316,22 @@ def mixed_book(
     each counted x(h) times.
     """
     tree, found = result.tree, result.equilibrium
-    theirs = behaviour(tree, other(side), found.x[other(side) - 1])
+    nothing = np.zeros(tree.size)
+    theirs = found.x[other(side) - 1]
+    against = (nothing, theirs) if side == 1 else (theirs, nothing)
+    value, gain = stop_values(tree, side, theirs), advantages(tree, (0.0, 0.0), side, against)
+    unprepared = payoff(tree, (0.0, 0.0), against)
     mover = tree.player[np.maximum(tree.parent, 0)]
-    seen = replace(tree, base=np.where(mover == other(side), theirs, tree.base))
-    seen = replace(seen, value=base_values(seen))
-    value = seen.value if side == 1 else 1.0 - seen.value
-    own, gain = response.gains(seen, side)
-    gain_of = dict(zip(own.tolist(), gain.tolist(), strict=True))
+    seen = replace(
+        tree, base=np.where(mover == other(side), behaviour(tree, other(side), theirs), tree.base)
+    )
     reach, x = response.reach(seen, side), found.x[side - 1]
     entries = [
         Entry(
             history=tree.history(k),
             moves=moves(tree, k),
             reach=float(reach[k]),
-            gain=gain_of[k],
+            gain=float(gain[k]),
             value=float(value[k]),
             probability=min(1.0, float(x[k])),
         )
@@ -258,17 +344,14 @@ def mixed_book(
         value=result.utility if side == 1 else 1.0 - result.utility,
         cost=found.costs[side - 1],
         upper=found.upper if side == 1 else 1.0 - found.lower,
-        error=payoff(replace(tree, value=tree.radius), (0.0, 0.0), found.x),
-        unprepared=float(value[0]),
+        error=payoff(replace(tree, value=_radii(tree)), (0.0, 0.0), found.x),
+        unprepared=unprepared if side == 1 else 1.0 - unprepared,
         start=matchup.notation.start if matchup.notation else "",
         chess960=matchup.notation is not None and matchup.notation.chess960,
         provenance=dict(provenance or {}),
     )
 
 
-def base_values(tree: Tree) -> Floats:
-    """[n] v(h) of base against base, from the leaves up."""
-    value = np.where(tree.leaves, tree.value, 0.0)
-    for k in range(tree.size - 1, 0, -1):
-        value[tree.parent[k]] += tree.base[k] * value[k]
-    return value
+def _radii(tree: Tree) -> Floats:
+    """[n] the radius of v(h) where it has a value of its own."""
+    return np.where(np.isnan(tree.value), np.nan, tree.radius)

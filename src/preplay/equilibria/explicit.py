@@ -4,7 +4,8 @@ In G' a player does not choose moves but, at each own history, whether to go on 
 chance plays from prep or base. Nobody sees the other's choice. A final history of G' pays
 `u - λ_1 z_1 + λ_2 z_2`, where z_i adds up 1 / (probability of chance's moves so far) over the histories
 at which i stayed: the weight that makes every memorized history cost λ_i once. Every pair of leaving
-times is a different node, so G' grows by the square of the depth; ask `explicit_size` first.
+times is a different node, so G' grows by the square of the depth; ask `explicit_size` first. Where the
+tree has values of its own at decisions, the game ends where the second player leaves (fact 10).
 
 Lemma 4 takes for granted that a memorized history can occur whatever the opponent chose. Where prep
 and base do not allow the same moves that is not so, and G' would charge too little. Then costs are
@@ -22,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from preplay.compiled import jit
-from preplay.equilibria.publicgame import Costs, allowed, check_costs
+from preplay.equilibria.publicgame import Costs, allowed, check_costs, stops
 from preplay.errors import InputError
 from preplay.tree import Bools, Bytes, Floats, Ints, Tree
 
@@ -76,7 +77,8 @@ def explicit_size(tree: Tree, *, memorizable: Bools | None = None) -> int:
     """The number of nodes that G' would have, in one pass over the tree."""
     mask = allowed(tree, memorizable)
     moves = _moves(tree)
-    size = int(_count(tree.first, tree.player, moves.base, moves.prep, mask))
+    ends = moves.stop is not None
+    size = int(_count(tree.first, tree.player, moves.base, moves.prep, mask, ends))
     if moves.audited:
         for side in (1, 2):
             own = np.int8(side)
@@ -162,6 +164,8 @@ class _Moves:
     """Half base, half prep."""
     audited: bool
     """Whether base and prep somewhere allow different moves."""
+    stop: Floats | None
+    """v(h) where the second player leaves; None if play to the leaves says the same."""
 
 
 @dataclass(frozen=True)
@@ -193,12 +197,13 @@ def _expand(
     k = at.history
     mover = int(tree.player[k])
     if at.over or tree.first[k] == tree.first[k + 1]:
-        worth = 0.0 if at.audit else float(tree.value[k])
+        worth = 0.0 if at.audit else float((tree.value if moves.stop is None else moves.stop)[k])
         return Node(TERMINAL, k, at.parent, payoff=round(at.scale * (worth - at.price) * UNIT)), []
     concerned = mover > 0 and (at.audit in (0, mover))
     if at.plays is None and concerned and at.inside[mover - 1]:
         left = (False, at.inside[1]) if mover == 1 else (at.inside[0], False)
-        leaving = replace(at, parent=index, inside=left, plays=moves.base, over=at.audit > 0)
+        over = at.audit > 0 or (moves.stop is not None and not any(left))
+        leaving = replace(at, parent=index, inside=left, plays=moves.base, over=over)
         if not mask[k]:
             return _expand(tree, costs, mask, moves, replace(leaving, parent=at.parent), index)
         due = costs[mover - 1] / at.chance if at.charged else 0.0
@@ -221,7 +226,9 @@ def _moves(tree: Tree) -> _Moves:
     either = (base + prep) // 2
     either[base + prep == 1] = 1
     _balance(tree.first, either, UNIT)
-    return _Moves(base, prep, either, audited=bool(np.any((base > 0) != (prep > 0))))
+    exact = bool(np.all(np.isnan(tree.value[~tree.leaves])))
+    stop = None if exact else stops(tree, tree.value)
+    return _Moves(base, prep, either, bool(np.any((base > 0) != (prep > 0))), stop)
 
 
 def _whole(first: Ints, probability: Floats) -> Units:
@@ -245,8 +252,11 @@ def _balance(first: Ints, units: Units, whole: int) -> None:
 
 
 @jit
-def _count(first: Ints, player: Bytes, base: Units, prep: Units, mask: Bools) -> int:
-    """Copies of each history by (1 in book, 2 in book), and the nodes that they make in play."""
+def _count(first: Ints, player: Bytes, base: Units, prep: Units, mask: Bools, ends: bool) -> int:
+    """Copies of each history by (1 in book, 2 in book), and the nodes that they make in play.
+
+    Whether the game `ends` when both have left: then no copy is made with nobody in book.
+    """
     n = len(player)
     copies = np.zeros((n, 2, 2), dtype=np.int64)
     copies[0, 1, 1] = 1
@@ -267,8 +277,9 @@ def _count(first: Ints, player: Bytes, base: Units, prep: Units, mask: Bools) ->
                         continue
                     if (one if mover == 1 else two) == 1 and mask[k] and prep[c] > 0:
                         copies[c, one, two] += here
-                    if base[c] > 0:
-                        copies[c, 0 if mover == 1 else one, 0 if mover == 2 else two] += here
+                    a, b = 0 if mover == 1 else one, 0 if mover == 2 else two
+                    if base[c] > 0 and (a + b > 0 or not ends):
+                        copies[c, a, b] += here
     return nodes
 
 

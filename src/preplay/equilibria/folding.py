@@ -2,9 +2,10 @@
 
 Two exact steps make it small. **Dropping**: a history where staying in book cannot pay, whatever the
 opponent does, is never memorized; bounds are sharpened round by round. **Folding**: between two
-decisions nothing is left to choose, so chance, forced play and leaves become constants. Every leaf
-depends on one decision of each side, the last before it, in one of two states each (in book or
-left): its worth is added to a 2 x 2 matrix at the later of the two decisions.
+decisions nothing is left to choose, so chance, forced play and values become constants. Every payment
+(at a leaf, or where the second side stops) depends on one decision of each side, the last before it, in
+one of two states each (in book or left): its worth is added to a 2 x 2 matrix at the later of the two
+decisions. The mass that stops at a decision is what has left it less what had left before and came by.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preplay.compiled import jit
-from preplay.equilibria.publicgame import Costs, Mixed
+from preplay.compiled import jit, step
+from preplay.equilibria import dropping
+from preplay.equilibria.publicgame import Costs, Mixed, stops
 from preplay.tree import Bools, Bytes, Floats, Ints, Tree
 
 BASE, PREP, COST, LEFT_LEFT, LEFT_IN, IN_LEFT, IN_IN = range(7)
@@ -79,98 +81,40 @@ def fold(tree: Tree, costs: Costs, mask: Bools, *, drop: bool = True) -> FoldedG
     `drop=False` keeps decisions that cannot pay too (all but those that are never reached in book).
     """
     keep = mask & (tree.player > 0) & ~tree.leaves
-    arrays = (tree.first, tree.player, tree.base, tree.prep, tree.value)
+    arrays = (tree.first, tree.player, tree.base, tree.prep, stops(tree, tree.value))
     if drop:
-        _drop(tree.parent, *arrays, costs, keep, ROUNDS)
+        dropping.drop(tree.parent, *arrays, costs, keep, ROUNDS)
     one, two = _fold(*arrays, costs, keep)
     return FoldedGame(sides=(Decisions(*one), Decisions(*two)), histories=tree.size)
 
 
-@jit
-def _drop(
-    parent: Ints,
-    first: Ints,
-    player: Bytes,
-    base: Floats,
-    prep: Floats,
-    value: Floats,
-    costs: Costs,
-    keep: Bools,
-    rounds: int,
-) -> None:
-    """Clear `keep` where staying in book cannot pay against any mixed book of the opponent.
-
-    Going down: the prep reach of each side, and the most that the opponent can make of its reach
-    (best over its stopping times). Going up: the interval [low, high] of values that a history can
-    still take, and what staying in book can gain. The gain of staying at h over leaving is at most
-    the better of two bounds, both times reach and minus the cost of h: (1) best value after prep minus
-    worst value after base; (2) what prep instead of base can bring at h alone, plus what the
-    next own histories can gain.
-    """
-    n = len(parent)
-    chance = np.ones(n)
-    inside = np.ones((2, n))
-    outside = np.zeros((2, n))
-    low = np.empty(n)
-    high = np.empty(n)
-    gain = np.zeros((2, n))
-    for _ in range(rounds):
-        for k in range(1, n):
-            above = parent[k]
-            mover = player[above]
-            chance[k] = chance[above]
-            for side in range(2):
-                inside[side, k] = inside[side, above]
-                outside[side, k] = outside[side, above]
-            if mover == 0:
-                chance[k] *= base[k]
-            else:
-                side = mover - 1
-                outside[side, k] = max(outside[side, above], inside[side, above]) * base[k]
-                inside[side, k] = inside[side, above] * prep[k] if keep[above] else 0.0
-        changed = False
-        for k in range(n - 1, -1, -1):
-            if first[k] == first[k + 1]:
-                low[k] = high[k] = value[k]
-                gain[0, k] = gain[1, k] = 0.0
-                continue
-            one = two = 0.0
-            base_low = base_high = prep_low = prep_high = 0.0
-            switch_up = switch_down = 0.0
-            for c in range(first[k], first[k + 1]):
-                one += gain[0, c]
-                two += gain[1, c]
-                base_low += base[c] * low[c]
-                base_high += base[c] * high[c]
-                prep_low += prep[c] * low[c]
-                prep_high += prep[c] * high[c]
-                more = prep[c] - base[c]
-                switch_up += more * (high[c] if more > 0.0 else low[c])
-                switch_down += more * (low[c] if more > 0.0 else high[c])
-            mover = player[k]
-            low[k] = base_low
-            high[k] = base_high
-            gain[0, k] = 0.0 if mover == 1 else one
-            gain[1, k] = 0.0 if mover == 2 else two
-            if keep[k]:
-                side = mover - 1
-                reach = chance[k] * inside[side, k] * max(inside[1 - side, k], outside[1 - side, k])
-                if side == 0:
-                    most = min(reach * (prep_high - base_low), one + reach * max(0.0, switch_up))
-                else:
-                    most = min(reach * (base_high - prep_low), two + reach * max(0.0, -switch_down))
-                if most > costs[side]:
-                    gain[side, k] = most - costs[side]
-                    low[k] = min(base_low, prep_low)
-                    high[k] = max(base_high, prep_high)
-                else:
-                    keep[k] = False
-                    changed = True
-        if not changed:
-            break
-
-
 _Arrays = tuple[Ints, Ints, Ints, Floats, Floats]
+
+
+@step
+def _pay(
+    history: Ints,
+    one: int,
+    two: int,
+    tables: tuple[Floats, Floats],
+    left_left: float,
+    left_in: float,
+    in_left: float,
+    in_in: float,
+) -> None:
+    """Add what player 1 gets, by [state of player 1]_[of 2], at the later of two decisions."""
+    if history[0, one] >= history[1, two]:
+        row = tables[0][one]
+        row[LEFT_LEFT] += left_left
+        row[LEFT_IN] += left_in
+        row[IN_LEFT] += in_left
+        row[IN_IN] += in_in
+    else:
+        row = tables[1][two]
+        row[LEFT_LEFT] -= left_left
+        row[LEFT_IN] -= in_left
+        row[IN_LEFT] -= left_in
+        row[IN_IN] -= in_in
 
 
 @jit
@@ -203,39 +147,53 @@ def _fold(
     left = np.zeros((2, n))
     stayed = np.ones((2, n))
     chance = np.ones(n)
-    inside = np.ones((2, n), dtype=np.bool_)  # whether the side can still be in book here
+    inside = np.ones((2, n), dtype=np.bool_)  # whether who stayed at the last decision is in book here
     made = np.ones(2, dtype=np.int64)
     for k in range(n):
         mover = player[k]
+        worth = chance[k] * value[k]
+        out = np.empty(2)  # of the mass that stayed at the last decision: what is out of book here
+        for side in range(2):
+            out[side] = 0.0 if inside[side, k] else stayed[side, k]
         if first[k] == first[k + 1]:
-            one, two = last[0, k], last[1, k]
-            worth = chance[k] * value[k]
-            if history[0, one] >= history[1, two]:
-                row = table_one[one]
-                row[LEFT_LEFT] += worth * left[0, k] * left[1, k]
-                row[LEFT_IN] += worth * left[0, k] * stayed[1, k]
-                row[IN_LEFT] += worth * stayed[0, k] * left[1, k]
-                row[IN_IN] += worth * stayed[0, k] * stayed[1, k]
-            else:
-                row = table_two[two]
-                row[LEFT_LEFT] -= worth * left[0, k] * left[1, k]
-                row[LEFT_IN] -= worth * stayed[0, k] * left[1, k]
-                row[IN_LEFT] -= worth * left[0, k] * stayed[1, k]
-                row[IN_IN] -= worth * stayed[0, k] * stayed[1, k]
+            _pay(
+                history,
+                last[0, k],
+                last[1, k],
+                (table_one, table_two),
+                0.0,
+                worth * left[0, k] * (stayed[1, k] - out[1]),
+                worth * (stayed[0, k] - out[0]) * left[1, k],
+                worth * (stayed[0, k] * stayed[1, k] - out[0] * out[1]),
+            )
             continue
         side = mover - 1
         d = 0
-        if mover > 0 and keep[k] and inside[side, k]:
-            d = made[side]
-            made[side] += 1
-            history[side, d] = k
-            previous[side, d] = last[side, k]
-            rival[side, d] = last[1 - side, k]
-            straight[side, d] = straight[side, last[side, k]] * stayed[side, k]
-            row = table_one[d] if side == 0 else table_two[d]
-            row[BASE] = left[side, k]
-            row[PREP] = stayed[side, k]
-            row[COST] = costs[side] / straight[side, d]
+        if mover > 0 and inside[side, k]:
+            own, theirs = last[side, k], last[1 - side, k]
+            if keep[k]:
+                d = made[side]
+                made[side] += 1
+                history[side, d] = k
+                previous[side, d] = own
+                rival[side, d] = theirs
+                straight[side, d] = straight[side, own] * stayed[side, k]
+                row = table_one[d] if side == 0 else table_two[d]
+                row[BASE] = left[side, k]
+                row[PREP] = stayed[side, k]
+                row[COST] = costs[side] / straight[side, d]
+                row[LEFT_LEFT] += (worth if side == 0 else -worth) * left[1 - side, k]
+                row[LEFT_IN] += (worth if side == 0 else -worth) * out[1 - side]
+            # Who stops here while the other side is out is paid here: of a decision, all that has left
+            # it, less what had left the one before.
+            before = -left[side, k] if keep[k] else 0.0
+            stopping = 0.0 if keep[k] else stayed[side, k]
+            gone, held = worth * left[1 - side, k], worth * out[1 - side]
+            one, two = (own, theirs) if side == 0 else (theirs, own)
+            left_in = before * held if side == 0 else stopping * gone
+            in_left = stopping * gone if side == 0 else before * held
+            tables = table_one, table_two
+            _pay(history, one, two, tables, before * gone, left_in, in_left, stopping * held)
         for c in range(first[k], first[k + 1]):
             chance[c] = chance[k]
             for each in range(2):
@@ -255,9 +213,19 @@ def _fold(
                 stayed[side, c] *= base[c]
                 inside[side, c] = False
     a, b = made[0], made[1]  # fewer than counted where decisions are cut off by others
-    one_arrays = (history[0, :a].copy(), previous[0, :a].copy(), rival[0, :a].copy())
-    two_arrays = (history[1, :b].copy(), previous[1, :b].copy(), rival[1, :b].copy())
     return (
-        (*one_arrays, straight[0, :a].copy(), table_one[:a]),
-        (*two_arrays, straight[1, :b].copy(), table_two[:b]),
+        (
+            history[0, :a].copy(),
+            previous[0, :a].copy(),
+            rival[0, :a].copy(),
+            straight[0, :a].copy(),
+            table_one[:a],
+        ),
+        (
+            history[1, :b].copy(),
+            previous[1, :b].copy(),
+            rival[1, :b].copy(),
+            straight[1, :b].copy(),
+            table_two[:b],
+        ),
     )

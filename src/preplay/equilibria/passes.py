@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from preplay.compiled import jit
 from preplay.tree import Bools, Bytes, Floats, Ints
+
+
+class Payments(NamedTuple):
+    """What histories are worth to a side, without its own reach, against a mixed book of the opponent."""
+
+    gone: Floats  # [n] at leaves: the side had left its book before
+    paid: Floats  # [n] where the second side stops: the side at its own, the opponent at the others
+    full: Floats  # [n] at leaves: the side is in its book
 
 
 @jit
@@ -41,10 +51,23 @@ def previous(parent: Ints, player: Bytes, side: np.int8, x: Floats) -> Floats:
 
 
 @jit
+def stops(first: Ints, base: Floats, value: Floats) -> Floats:
+    """[n] v(h) where both have stopped: the value given, else base play to the values below."""
+    stop = value.copy()
+    for k in range(len(first) - 2, -1, -1):
+        if stop[k] != stop[k]:
+            mean = 0.0
+            for c in range(first[k], first[k + 1]):
+                mean += base[c] * stop[c]
+            stop[k] = mean
+    return stop
+
+
+@jit
 def masses(
     parent: Ints, player: Bytes, base: Floats, prep: Floats, side: np.int8, x: Floats
-) -> tuple[Floats, Floats]:
-    """[n] the prep reach P of `side`, and the reach X P + O of its mixed book x."""
+) -> tuple[Floats, Floats, Floats]:
+    """[n] the prep reach P of `side`, and what of its mixed book x arrives: in book, and out of it."""
     n = len(parent)
     straight = np.ones(n)
     inside = np.ones(n)  # X P
@@ -60,9 +83,20 @@ def masses(
             straight[k] = straight[above]
             inside[k] = inside[above]
             outside[k] = outside[above]
-    for k in range(n):
-        inside[k] += outside[k]
-    return straight, inside
+    return straight, inside, outside
+
+
+@jit
+def leave(first: Ints, player: Bytes, base: Floats, gone: Floats, paid: Floats, side: np.int8) -> None:
+    """Fill `gone` from the leaves up: worths without the side's own reach, once it has left its book."""
+    for k in range(len(first) - 2, -1, -1):
+        if first[k] == first[k + 1]:
+            continue
+        own = player[k] == side
+        out = 0.0
+        for c in range(first[k], first[k + 1]):
+            out += base[c] * gone[c] if own else gone[c]
+        gone[k] = out if own else out + paid[k]
 
 
 @jit
@@ -72,39 +106,44 @@ def best(
     player: Bytes,
     base: Floats,
     straight: Floats,
-    outside: Floats,
-    inside: Floats,
+    worth: Payments,
+    hope: Floats,
     mask: Bools,
     side: np.int8,
     cost: float,
     stay: Bools,
+    added: Floats,
 ) -> float:
-    """Fill `stay` with the best book; return what it earns. `outside` and `inside` enter at leaves.
+    """Fill `stay` with the best book and return what it earns.
 
-    `outside` is the worth of a history when the side has left its book, without its own reach;
-    `inside` when it is still in book, with its prep reach.
+    `hope` is what going on at an own history that is not grown yet may bring, -inf elsewhere;
+    `added` is filled with what it brings over stopping there.
     """
     n = len(first) - 1
+    gone, paid, full = worth.gone, worth.paid, worth.full
+    inside = np.zeros(n)
     for k in range(n - 1, -1, -1):
-        if first[k] == first[k + 1]:
-            continue
-        out = 0.0
-        staying = 0.0
         own = player[k] == side
-        for c in range(first[k], first[k + 1]):
-            out += base[c] * outside[c] if own else outside[c]
-            staying += inside[c]
-        outside[k] = out
-        if own:
-            leaving = straight[k] * out
-            staying -= cost
-            if mask[k] and straight[k] > 0.0 and staying > leaving:
-                stay[k] = True
-                inside[k] = staying
-            else:
-                inside[k] = leaving
+        if first[k] == first[k + 1]:
+            inside[k] = straight[k] * full[k]
         else:
-            inside[k] = staying
+            out = 0.0
+            staying = 0.0
+            for c in range(first[k], first[k + 1]):
+                out += base[c] * gone[c] if own else gone[c]
+                staying += inside[c]
+            if own:
+                gone[k] = out
+                inside[k] = straight[k] * (out + paid[k])
+                if mask[k] and straight[k] > 0.0 and staying - cost > inside[k]:
+                    stay[k] = True
+                    inside[k] = staying - cost
+            else:
+                gone[k] = out + paid[k]
+                inside[k] = staying
+        if hope[k] > inside[k]:
+            added[k] = hope[k] - inside[k]
+            inside[k] = hope[k]
     # Below a history that is left nothing is memorized.
     held = np.ones(n, dtype=np.bool_)
     for k in range(n):
@@ -113,6 +152,8 @@ def best(
             held[k] = stay[above] if player[above] == side else held[above]
         if player[k] == side:
             stay[k] = stay[k] and held[k]
+        if not held[k]:
+            added[k] = 0.0
     return float(inside[0])
 
 
@@ -122,7 +163,7 @@ def backward(
     player: Bytes,
     base: Floats,
     straight: Floats,
-    outside: Floats,
+    worth: Payments,
     mask: Bools,
     side: np.int8,
     cost: float,
@@ -131,7 +172,8 @@ def backward(
 ) -> None:
     """Fill `advantage` of staying over leaving when the side itself goes on with `stay` below."""
     n = len(first) - 1
-    inside = straight * outside
+    gone, paid = worth.gone, worth.paid
+    inside = straight * worth.full
     for k in range(n - 1, -1, -1):
         if first[k] == first[k + 1]:
             continue
@@ -139,12 +181,12 @@ def backward(
         staying = 0.0
         own = player[k] == side
         for c in range(first[k], first[k + 1]):
-            out += base[c] * outside[c] if own else outside[c]
+            out += base[c] * gone[c] if own else gone[c]
             staying += inside[c]
-        outside[k] = out
+        gone[k] = out if own else out + paid[k]
         inside[k] = staying
         if own:
-            leaving = straight[k] * out
+            leaving = straight[k] * (out + paid[k])
             if mask[k]:
                 advantage[k] = staying - cost - leaving
             inside[k] = leaving + stay[k] * advantage[k]

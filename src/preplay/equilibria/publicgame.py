@@ -3,6 +3,8 @@
 A side's only private state at a history is whether it is still in its book. With the mixed book
 x(h) = P(h in S), the prep reach P(h) and X(h) = x of the previous own history, the reach of h by a
 side is `X P + O`, where O is the mass of the books that were left before, followed by base play.
+The payoff is v(h) at the history where the second of the two sides stops (fact 10), or the value of
+the leaf that is reached before.
 Everything here works on the whole tree with plain backward and forward passes; the solvers work on a
 smaller, equivalent game and are checked against this module.
 """
@@ -16,7 +18,7 @@ import numpy as np
 
 from preplay.equilibria import passes
 from preplay.errors import InputError
-from preplay.game import Side
+from preplay.game import Side, other
 from preplay.tree import Bools, Floats, Tree
 
 Costs = tuple[float, float]
@@ -33,17 +35,17 @@ class Certificate:
     """What a pair of mixed books guarantees, by exact best responses. Player 1's point of view."""
 
     payoff: float
-    """The meta-game payoff of the pair, leaf values as estimated."""
+    """The meta-game payoff of the pair, values as estimated."""
     lower: float
     """No book of player 2 brings player 1 below this when it plays its mixed book."""
     upper: float
     """No book of player 1 gets above this against player 2's mixed book."""
     solver_gap: float
-    """upper - lower if all leaf values were exact and nothing was left to expand."""
+    """upper - lower if all values were exact and nothing was left to expand."""
     radius_error: float
-    """What the radii of the leaf values add to the gap (the sampling error of Theorem 4)."""
+    """What the radii of the values add to the gap (the sampling error of Theorem 4)."""
     open_error: float
-    """What books reaching below unexpanded leaves could add to the gap."""
+    """What books that go on at open histories could add to the gap."""
 
     @property
     def gap(self) -> float:
@@ -113,11 +115,20 @@ def payoff(tree: Tree, costs: Costs, x: Mixed) -> float:
     """u - λ_1 E|S_1| + λ_2 E|S_2| of two mixed books, in one forward pass a side."""
     costs, mask = check_costs(costs), decisions(tree)
     one, two = check_mixed(tree, x[0], 1, mask), check_mixed(tree, x[1], 2, mask)
-    reach = _reach(tree, 1, one)[1] * _reach(tree, 2, two)[1]
-    reach *= passes.chance(tree.parent, tree.player, tree.base)
+    in_one, out_one = _masses(tree, 1, one)[1:]
+    in_two, out_two = _masses(tree, 2, two)[1:]
     leaves = tree.leaves
-    utility = float(reach[leaves] @ tree.value[leaves])
+    # Who is in at a leaf is paid there; who stops as the second is paid where it stops.
+    met = np.where(leaves, in_one * in_two + in_one * out_two + out_one * in_two, 0.0)
+    met += _stopping(tree, 1, one, in_one) * out_two + _stopping(tree, 2, two, in_two) * out_one
+    met *= passes.chance(tree.parent, tree.player, tree.base)
+    utility = float(met @ stops(tree, tree.value))
     return utility - costs[0] * float(one.sum()) + costs[1] * float(two.sum())
+
+
+def stops(tree: Tree, value: Floats) -> Floats:
+    """[n] v(h) where both sides have stopped: `value`, and base play to it where it says nothing."""
+    return passes.stops(tree.first, tree.base, value)
 
 
 def best_response(
@@ -125,8 +136,8 @@ def best_response(
 ) -> BestResponse:
     """The best pure book of `side` against a mixed book of the other side; of equals the smallest."""
     costs, mask = check_costs(costs), allowed(tree, memorizable)
-    clean = check_mixed(tree, opponent, 2 if side == 1 else 1, decisions(tree))
-    gain, stay = _respond(tree, costs[side - 1], side, clean, mask, tree.value, False)
+    clean = check_mixed(tree, opponent, other(side), decisions(tree))
+    gain, stay, _ = respond(tree, costs[side - 1], side, clean, mask, tree.value, False)
     return BestResponse(book=stay, gain=gain)
 
 
@@ -141,15 +152,15 @@ def advantages(
     costs, mask = check_costs(costs), allowed(tree, memorizable)
     every = decisions(tree)
     one, two = check_mixed(tree, x[0], 1, every), check_mixed(tree, x[1], 2, every)
-    own, other = (one, two) if side == 1 else (two, one)
-    prep, _ = _reach(tree, side, own)
-    weight = _weights(tree, side, other, tree.value)
+    own, rival = (one, two) if side == 1 else (two, one)
+    prep = _masses(tree, side, own)[0]
+    worth = _worth(tree, side, rival, tree.value)
     advantage = np.zeros(tree.size)
     stay = np.zeros(tree.size)
     previous = passes.previous(tree.parent, tree.player, np.int8(side), own)
     np.divide(own, previous, out=stay, where=previous > 0.0)
     arrays = tree.first, tree.player, tree.base
-    passes.backward(*arrays, prep, weight, mask, np.int8(side), costs[side - 1], stay, advantage)
+    passes.backward(*arrays, prep, worth, mask, np.int8(side), costs[side - 1], stay, advantage)
     return advantage
 
 
@@ -158,8 +169,8 @@ def certify(
 ) -> Certificate:
     """Bounds on the value of the meta-game from a pair of mixed books: two exact best responses.
 
-    The lower bound prices every leaf at value - radius, the upper one at value + radius (within
-    [0, 1]), so the gap holds whatever the true values are. A book that goes on below an open leaf is
+    The lower bound prices every v(h) at value - radius, the upper one at value + radius (within
+    [0, 1]), so the gap holds whatever the true values are. A book that goes on at an open history is
     granted the best utility there for one more memorized history, which no real book can beat.
     """
     costs, mask = check_costs(costs), allowed(tree, memorizable)
@@ -167,22 +178,21 @@ def certify(
     paid = costs[0] * float(one.sum()), costs[1] * float(two.sum())
 
     def bounds(low: Floats, high: Floats, opened: bool) -> tuple[float, float]:
-        below, _ = _respond(tree, costs[1], 2, one, mask, low, opened)
-        above, _ = _respond(tree, costs[0], 1, two, mask, high, opened)
+        below = respond(tree, costs[1], 2, one, mask, low, opened)[0]
+        above = respond(tree, costs[0], 1, two, mask, high, opened)[0]
         return -below - paid[0], above + paid[1]
 
     value, radius = tree.value, tree.radius
     lower, upper = bounds(value, value, False)
     plain = sampled = total = upper - lower
-    leaves = tree.leaves
-    if np.any(radius[leaves] > 0.0):
+    if np.any(radius > 0.0):
         low = np.maximum(value - radius, np.minimum(value, 0.0))
         high = np.minimum(value + radius, np.maximum(value, 1.0))
         lower, upper = bounds(low, high, False)
         sampled = total = upper - lower
     else:
         low = high = value
-    if np.any(tree.open[leaves]):
+    if np.any(tree.open):
         lower, upper = bounds(low, high, True)
         total = upper - lower
     if upper < lower:  # equal up to rounding: an exact equilibrium
@@ -197,35 +207,72 @@ def certify(
     )
 
 
-def _reach(tree: Tree, side: Side, x: Floats) -> tuple[Floats, Floats]:
-    """[n] the prep reach P(h) of `side`, and its reach of h with the mixed book x."""
+def respond(
+    tree: Tree, cost: float, side: Side, opponent: Floats, mask: Bools, value: Floats, opened: bool
+) -> tuple[float, Bools, Floats]:
+    """A best response in one backward pass with max: what it earns `side`, the pure book, and by
+    history what hopes at open histories add to that."""
+    prep = _masses(tree, side, np.zeros(tree.size))[0]
+    worth = _worth(tree, side, opponent, value)
+    hope = np.full(tree.size, -np.inf)
+    if opened:
+        _, inside, outside = _masses(tree, other(side), opponent)
+        reach = prep * (inside + outside) * passes.chance(tree.parent, tree.player, tree.base)
+        most = 1.0 if side == 1 else 0.0
+        here = tree.open & ~mask & (tree.player == side) & (prep > 0.0)
+        hope[here] = reach[here] * most - cost
+    stay = np.zeros(tree.size, dtype=np.bool_)
+    added = np.zeros(tree.size)
+    arrays = tree.parent, tree.first, tree.player, tree.base
+    gain = passes.best(*arrays, prep, worth, hope, mask, np.int8(side), cost, stay, added)
+    return gain, stay, added
+
+
+def _masses(tree: Tree, side: Side, x: Floats) -> tuple[Floats, Floats, Floats]:
+    """[n] the prep reach P(h) of `side`, and what of the mixed book x arrives in book and out of it."""
     return passes.masses(tree.parent, tree.player, tree.base, tree.prep, np.int8(side), x)
 
 
-def _weights(tree: Tree, side: Side, opponent: Floats, value: Floats) -> Floats:
-    """[n] at leaves chance times the opponent's reach times the utility of `side`; 0 elsewhere."""
-    _, reach = _reach(tree, 2 if side == 1 else 1, opponent)
-    reach *= passes.chance(tree.parent, tree.player, tree.base)
-    reach *= np.where(tree.leaves, value if side == 1 else -value, 0.0)
-    return reach
+def _stopping(tree: Tree, side: Side, x: Floats, inside: Floats) -> Floats:
+    """[n] E(h): the mass that stops at an own history, of the mass `inside` that arrives in book."""
+    straight = _masses(tree, side, x)[0]
+    staying = np.minimum(x * straight, inside)
+    return np.where(decisions(tree, side), inside - staying, 0.0)
 
 
-def _respond(
-    tree: Tree, cost: float, side: Side, opponent: Floats, mask: Bools, value: Floats, opened: bool
-) -> tuple[float, Bools]:
-    """A best response in one backward pass with max: what it earns `side`, and the pure book."""
-    prep, _ = passes.masses(
-        tree.parent, tree.player, tree.base, tree.prep, np.int8(side), np.zeros(tree.size)
-    )
-    weight = _weights(tree, side, opponent, value)
-    inside = prep * weight
-    if opened:
-        _, reach = _reach(tree, 2 if side == 1 else 1, opponent)
-        most = 1.0 if side == 1 else 0.0
-        hope = prep * reach * passes.chance(tree.parent, tree.player, tree.base) * most - cost
-        reachable = tree.open & tree.leaves & (prep > 0.0)
-        inside = np.where(reachable, np.maximum(inside, hope), inside)
-    stay = np.zeros(tree.size, dtype=np.bool_)
-    arrays = tree.parent, tree.first, tree.player, tree.base
-    gain = passes.best(*arrays, prep, weight, inside, mask, np.int8(side), cost, stay)
-    return gain, stay
+def stop_values(tree: Tree, side: Side, opponent: Floats) -> Floats:
+    """[n] what a history is worth to `side`, in [0, 1], if it stops there, against a mixed book.
+
+    The opponent may be in book there: then play goes on to where it stops. At histories that are not
+    the side's own: if it had stopped before, and the opponent not. Where the opponent never comes, v(h).
+    """
+    clean = check_mixed(tree, opponent, other(side), decisions(tree))
+    _, inside, outside = _masses(tree, other(side), clean)
+    mine = stops(tree, tree.value) if side == 1 else 1.0 - stops(tree, tree.value)
+    pay = _payments(tree, side, clean, mine)
+    passes.leave(tree.first, tree.player, tree.base, pay.gone, pay.paid, np.int8(side))
+    own = tree.player == side
+    worth = np.where(tree.leaves, pay.full, pay.gone + np.where(own, pay.paid, 0.0))
+    met = inside + np.where(own | tree.leaves, outside, 0.0)
+    met *= passes.chance(tree.parent, tree.player, tree.base)
+    value = mine.copy()
+    np.divide(worth, met, out=value, where=met > 0.0)
+    return value
+
+
+def _worth(tree: Tree, side: Side, opponent: Floats, value: Floats) -> passes.Payments:
+    """What is paid to `side`; player 2's utility is minus player 1's."""
+    stop = stops(tree, value)
+    return _payments(tree, side, opponent, stop if side == 1 else -stop)
+
+
+def _payments(tree: Tree, side: Side, opponent: Floats, utility: Floats) -> passes.Payments:
+    """What is paid to `side`, whose utility is given, against a mixed book of the opponent."""
+    _, inside, outside = _masses(tree, other(side), opponent)
+    weight = passes.chance(tree.parent, tree.player, tree.base) * utility
+    leaves = tree.leaves
+    theirs = _stopping(tree, other(side), opponent, inside)
+    paid = np.where(tree.player == side, outside, theirs) * np.where(leaves, 0.0, weight)
+    gone = np.where(leaves, weight * inside, 0.0)
+    full = np.where(leaves, weight * (inside + outside), 0.0)
+    return passes.Payments(gone, paid, full)

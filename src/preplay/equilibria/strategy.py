@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from preplay.compiled import jit
-from preplay.equilibria.publicgame import Mixed, check_mixed, decisions
-from preplay.game import Side
+from preplay.equilibria.publicgame import Mixed, check_mixed, decisions, stop_values
+from preplay.game import FINAL, Side, other
 from preplay.tree import Bools, Bytes, Floats, Ints, Tree
 
 
@@ -67,41 +67,34 @@ class FirstAdvantage:
     entropy: float
     """Entropy (nats) of the first own history with that advantage, given that there is one."""
     reached: float
-    """P_norm: how often prep gets the advantage at all."""
-    prep_value: float
-    """Utility of the side when it plays prep throughout; the theorem's condition is that it is 1."""
-    base_value: float
-    """Utility of the side when it plays base throughout."""
+    """P_norm: how often prep gets the advantage at all, as far as the tree tells."""
 
 
-def first_advantage(tree: Tree, side: Side, opponent: Floats, level: float) -> FirstAdvantage:
+def first_advantage(
+    tree: Tree, side: Side, opponent: Floats, level: float, studied: Bools | None = None
+) -> FirstAdvantage:
     """The law of the first own history worth at least `level` to `side` against a mixed book.
 
-    Values are those of base play by `side` against the opponent's behaviour strategy, computed on the
-    tree from the leaves up and seen from `side`. Leaves count as own histories, as in the paper
-    every game ends at a history of the side.
+    The value of a history is what stopping there earns, against the opponent as it then plays; a game
+    that ends counts as ending on the side's turn, as in the paper. `studied` [n] marks the own
+    histories where the tree knows what prep plays: beyond the others it does not follow, so that
+    what it finds is a part of the first histories, of which the theorems hold as well.
     """
-    other: Side = 2 if side == 1 else 1
-    theirs = np.where(_mover(tree) == 0, tree.base, behaviour(tree, other, opponent))
-    mine = _mover(tree) == side
-    against_base = np.where(mine, tree.base, theirs)
-    against_prep = np.where(mine, tree.prep, theirs)
-    against_base[0] = against_prep[0] = 1.0
-    utility = np.where(tree.leaves, tree.value if side == 1 else 1.0 - tree.value, 0.0)
-    value = _values(tree.parent, against_base, utility)
-    reach = _products(tree.parent, against_prep)
-    stands = (value >= level) & (tree.leaves | (tree.player == side))
+    them = other(side)
+    mover = _mover(tree)
+    move = np.where(mover == 0, tree.base, behaviour(tree, them, opponent))
+    known = np.ones(tree.size, dtype=np.bool_) if studied is None else studied
+    move = np.where(mover == side, np.where(known[np.maximum(tree.parent, 0)], tree.prep, 0.0), move)
+    move[0] = 1.0
+    reach = _products(tree.parent, move)
+    stands = (stop_values(tree, side, opponent) >= level) & (
+        (tree.player == side) | (tree.player == FINAL)
+    )
     p = reach[_first(tree.parent, stands)]
     p = p[p > 0.0]
     reached = float(p.sum())
     entropy = float(-(p / reached) @ np.log(p / reached)) if reached > 0.0 else 0.0
-    return FirstAdvantage(
-        level=level,
-        entropy=max(0.0, entropy),
-        reached=reached,
-        prep_value=float(reach @ utility),
-        base_value=float(value[0]),
-    )
+    return FirstAdvantage(level=level, entropy=max(0.0, entropy), reached=reached)
 
 
 def _mover(tree: Tree) -> Bytes:
@@ -161,15 +154,6 @@ def _products(parent: Ints, move: Floats) -> Floats:
     for k in range(1, len(parent)):
         reach[k] *= reach[parent[k]]
     return reach
-
-
-@jit
-def _values(parent: Ints, move: Floats, utility: Floats) -> Floats:
-    """[n] the expected utility at the leaves below; 0 must stand at all other histories."""
-    value = utility.copy()
-    for k in range(len(parent) - 1, 0, -1):
-        value[parent[k]] += move[k] * value[k]
-    return value
 
 
 @jit

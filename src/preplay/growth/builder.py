@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from array import array
 from pathlib import Path
+from zipfile import is_zipfile
 
 import numpy as np
 import numpy.typing as npt
 
+from preplay.errors import StoreError
 from preplay.files import replacing
 from preplay.policy import REST
 from preplay.tree import BEATEN, CHOOSES, Tree
@@ -180,3 +182,19 @@ def save_columns(path: Path, columns: dict[str, npt.NDArray[np.generic]]) -> Non
     """Write arrays to an .npz file so that a kill leaves the old file or the new one, never half."""
     with replacing(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **columns)  # type: ignore[arg-type]
+
+
+def read_columns(path: Path, purpose: str) -> dict[str, npt.NDArray[np.generic]]:
+    """The arrays of a checkpoint; a damaged one, or one made for another purpose, is a StoreError."""
+    try:
+        if not is_zipfile(path):
+            raise ValueError("damaged, or not an .npz file")
+        with np.load(path, allow_pickle=False) as file:
+            columns = dict(file)
+        if str(columns["purpose"]) != purpose:
+            raise ValueError(f"it is for {columns['purpose']}, not {purpose}")
+    except Exception as error:
+        raise StoreError(
+            f"{path}: not a checkpoint to go on from ({error}); remove it to start anew"
+        ) from None
+    return columns

@@ -21,9 +21,9 @@ def optional() -> Any:
     return field(default=None, metadata={"optional": True})
 
 
-def told(form: Callable[[Any], Any], *, whole: bool = False) -> Any:
+def told(form: Callable[[Any], Any], default: Any = MISSING, *, whole: bool = False) -> Any:
     """A field that JSON has in another form: a function of its value, or of the whole result."""
-    return field(metadata={"form": form, "whole": whole})
+    return field(default=default, metadata={"form": form, "whole": whole})
 
 
 def beside(default: Any = None) -> Any:

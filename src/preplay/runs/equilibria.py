@@ -7,22 +7,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from preplay import book as books
 from preplay import tree as trees
 from preplay.book import Book
 from preplay.equilibria import SolverProgress
-from preplay.equilibria.contest import Contest, Entropy
+from preplay.equilibria.contest import Alone, Contest, Entropy
 from preplay.errors import InputError
 from preplay.game import S, Side
 from preplay.growth.goals import Ending, Limits
 from preplay.matchup import Matchup
-from preplay.runs.directory import BOOKS, RESULT, TREE, Run, settings_of, start
+from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, TREE, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, told
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Tree
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,8 +82,12 @@ class EquilibriumResult:
     """Nobody prepares."""
     utility: float
     """What is played in equilibrium, memory not subtracted."""
-    only_one_prepares: tuple[float, float] = told(_by_side)
-    """The value when only side 1, and when only side 2 prepares, net of memory."""
+    only_one_prepares: tuple[float | None, float | None] = told(_by_side)
+    """The value when only side 1, and when only side 2 prepares, net of memory: what `prepare` says."""
+    only_one_bounds: tuple[tuple[float, float] | None, tuple[float, float] | None] = told(
+        _by_side, (None, None)
+    )
+    """And what it is sure of: apart where its growth was cut short."""
     histories: int
     """Histories of the tree."""
     ending: Ending
@@ -117,7 +123,7 @@ class EquilibriumResult:
     def found(cls, run: Run) -> EquilibriumResult:
         """The result of an `equilibrium` run."""
         data, where = run.read(RESULT), run.path(RESULT)
-        for key in ("sides", "only_one_prepares"):
+        for key in ("sides", "only_one_prepares", "only_one_bounds"):
             told_by_side = data.get(key)
             if isinstance(told_by_side, dict):
                 data[key] = [told_by_side.get("1"), told_by_side.get("2")]
@@ -188,6 +194,7 @@ def equilibrium(
         stop=stop,
         growing=progress,
         solving=progress,
+        checkpoint=run.path(CHECKPOINT) if run else None,
     )
     before = _kept_gap(run)
     result = _result(matchup, found, run, before if before < found.equilibrium.gap else None)
@@ -214,7 +221,8 @@ def _result(
         costs=found.costs,
         baseline=contested.baseline,
         utility=contested.utility,
-        only_one_prepares=contested.alone,
+        only_one_prepares=_each(contested, lambda alone: alone.value),
+        only_one_bounds=_each(contested, lambda alone: (alone.lower, alone.upper)),
         histories=contested.tree.size,
         ending=contested.grown.ending,
         questions=contested.grown.questions,
@@ -226,6 +234,11 @@ def _result(
         name=matchup.name,
         run=run,
     )
+
+
+def _each(contested: Contest, say: Callable[[Alone], T]) -> tuple[T | None, T | None]:
+    one, two = (None if alone is None else say(alone) for alone in contested.alone)
+    return one, two
 
 
 def _side(matchup: Matchup[S], contested: Contest, side: Side, run: Run | None) -> MixedSide:

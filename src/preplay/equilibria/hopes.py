@@ -1,0 +1,24 @@
+"""Which open histories a certificate turns on: where to grow next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from preplay.equilibria.publicgame import Costs, Mixed, allowed, check_costs, respond
+from preplay.game import Side
+from preplay.tree import Bools, Floats, Tree
+
+
+def promise(tree: Tree, costs: Costs, x: Mixed, *, memorizable: Bools | None = None) -> Floats:
+    """[n] what each open history adds to the certified gap; 0 where it adds nothing.
+
+    Against the other side's mixed book, a side's most hopeful response goes on at an open history if
+    the best utility there, for one more memorized history, beats stopping. The gap counts that hope
+    until the history is grown.
+    """
+    prices, mask = check_costs(costs), allowed(tree, memorizable)
+    total = np.zeros(tree.size)
+    sides: tuple[tuple[Side, Side], ...] = ((1, 2), (2, 1))
+    for side, opponent in sides:
+        total += respond(tree, prices[side - 1], side, x[opponent - 1], mask, tree.value, True)[2]
+    return total

@@ -87,6 +87,16 @@ def masses(
 
 
 @jit
+def settled(parent: Ints, base: Floats, stopped: Floats) -> Floats:
+    """[n] what was `stopped` above each history, carried down by base play."""
+    carried = np.zeros(len(parent))
+    for k in range(1, len(parent)):
+        above = parent[k]
+        carried[k] = (carried[above] + stopped[above]) * base[k]
+    return carried
+
+
+@jit
 def leave(first: Ints, player: Bytes, base: Floats, gone: Floats, paid: Floats, side: np.int8) -> None:
     """Fill `gone` from the leaves up: worths without the side's own reach, once it has left its book."""
     for k in range(len(first) - 2, -1, -1):

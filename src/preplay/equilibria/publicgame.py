@@ -115,15 +115,38 @@ def payoff(tree: Tree, costs: Costs, x: Mixed) -> float:
     """u - λ_1 E|S_1| + λ_2 E|S_2| of two mixed books, in one forward pass a side."""
     costs, mask = check_costs(costs), decisions(tree)
     one, two = check_mixed(tree, x[0], 1, mask), check_mixed(tree, x[1], 2, mask)
+    open_play, stopped = _paid(tree, one, two)
+    stop = stops(tree, tree.value)
+    utility = float(np.where(tree.leaves, open_play, stopped) @ stop)
+    return utility - costs[0] * float(one.sum()) + costs[1] * float(two.sum())
+
+
+def outcomes(tree: Tree, x: Mixed) -> Floats:
+    """[n] player 1's expected utility of two mixed books, given that play comes to a leaf.
+
+    Some of the play that comes there was settled before, where both had stopped. At other histories, and
+    where play never comes, v(h).
+    """
+    mask = decisions(tree)
+    one, two = check_mixed(tree, x[0], 1, mask), check_mixed(tree, x[1], 2, mask)
+    open_play, stopped = _paid(tree, one, two)
+    stop = stops(tree, tree.value)
+    before = passes.settled(tree.parent, tree.base, stopped)
+    worth = open_play * stop + passes.settled(tree.parent, tree.base, stopped * stop)
+    value = stop.copy()
+    np.divide(worth, open_play + before, out=value, where=tree.leaves & (open_play + before > 0.0))
+    return value
+
+
+def _paid(tree: Tree, one: Floats, two: Floats) -> tuple[Floats, Floats]:
+    """[n] how often play comes to each history with a side in its book, and how often it is settled
+    there, because the second side stops."""
     in_one, out_one = _masses(tree, 1, one)[1:]
     in_two, out_two = _masses(tree, 2, two)[1:]
-    leaves = tree.leaves
-    # Who is in at a leaf is paid there; who stops as the second is paid where it stops.
-    met = np.where(leaves, in_one * in_two + in_one * out_two + out_one * in_two, 0.0)
-    met += _stopping(tree, 1, one, in_one) * out_two + _stopping(tree, 2, two, in_two) * out_one
-    met *= passes.chance(tree.parent, tree.player, tree.base)
-    utility = float(met @ stops(tree, tree.value))
-    return utility - costs[0] * float(one.sum()) + costs[1] * float(two.sum())
+    chance = passes.chance(tree.parent, tree.player, tree.base)
+    stopped = _stopping(tree, 1, one, in_one) * out_two + _stopping(tree, 2, two, in_two) * out_one
+    open_play = in_one * in_two + in_one * out_two + out_one * in_two
+    return open_play * chance, stopped * chance
 
 
 def stops(tree: Tree, value: Floats) -> Floats:

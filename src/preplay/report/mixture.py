@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from preplay.book import Book
+from preplay.equilibria.publicgame import outcomes
 from preplay.equilibria.strategy import behaviour
 from preplay.errors import StoreError
 from preplay.report import notation, openings, words
@@ -30,7 +32,7 @@ def mixture(run: Run) -> dict[str, Any]:
     above = whole.player[np.maximum(whole.parent, 0)]
     move = np.where(above == 0, whole.base, behaviour(whole, 1, x[0]) * behaviour(whole, 2, x[1]))
     move[0] = 1.0
-    value = expected(whole, move)
+    value = expected(replace(whole, value=outcomes(whole, x)), move)
     kept = _kept(whole, x)
     for least in LEAST:
         shown = cut(whole, ~whole.leaves & (kept >= least))

@@ -28,7 +28,7 @@ from preplay.value import Evaluator, FirstGuess
 PART = 0.5
 """What a stage takes of the time that is left, at most, where another stage follows."""
 C = TypeVar("C", bound=JudgedChoice)
-CALIBRATION = 0.4
+CALIBRATION = 0.5
 """What calibration games take of the time, at most."""
 ROUNDS = 0.8
 """What choosing and judging in turns takes of the time, at most; a fresh value of the choice follows."""

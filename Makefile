@@ -21,10 +21,12 @@ test: setup system
 test-slow: setup system
 	$(BIN)/pytest -n auto -m slow
 
+# Style, types and layers; the tests themselves are typed and checked too.
 check: setup lint-page
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/pytest -q -n 0 tests/test_architecture.py
 
 # The page's script. npm brings the linter and the newest axe-core; without npm both are done without.
 lint-page:

@@ -22,11 +22,11 @@ from preplay.chess.books.lines import csv_text
 from preplay.chess.books.lookup import book_lookup
 from preplay.chess.clock import ClockedChess, EngineEffort, thinking_times
 from preplay.chess.endings import Settling, played_out
-from preplay.chess.match import Pairing, play_match
 from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of
 from preplay.errors import InputError
 from preplay.game import FINAL, walk
 from preplay.games.clocked import RESIGN, AtTheBoard, timed, untimed
+from preplay.matches import Pairing, play_match
 from preplay.matchup import Matchup, open_matchup
 from preplay.preparation import Prepared, book_of, prepare
 from preplay.runs.encoding import as_data, plain

@@ -85,9 +85,9 @@ def match(
     Example: preplay match runs/white --games 400 --adjudication rules --pgn games.pgn
     """
     from preplay.chess.endings import Settling
-    from preplay.chess.match import Adjudication
     from preplay.errors import InputError
     from preplay.files import check_writable, write_text
+    from preplay.matches import Adjudication
     from preplay.matchup.source import from_config
     from preplay.runs import as_data, load_run
     from preplay.runs.matches import match as match_run

@@ -14,10 +14,10 @@ from preplay import __version__, scoring
 from preplay.book import Book
 from preplay.chess.books.naming import at_the_board
 from preplay.chess.endings import CUT, NEVER_SETTLED, SETTLED, Settling
-from preplay.chess.match import Adjudication, Pairing, play_match
 from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of, read_games
 from preplay.errors import InputError
 from preplay.files import write_text
+from preplay.matches import Adjudication, Pairing, play_match
 from preplay.matchup import Matchup
 from preplay.matchup.searching import BASE_NODES
 from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, settings_of, start

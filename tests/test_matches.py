@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from preplay import journal
-from preplay.chess import match
-from preplay.chess.match import play_match
+from preplay import matches as match
 from preplay.chess.scoresheet import PlayedGame, read_games
+from preplay.matches import play_match
 from preplay.stopping import Stop
 
 

@@ -20,6 +20,44 @@ FORMAT = "preplay-book/1"
 
 
 @dataclass(frozen=True)
+class Hoped:
+    """The reply that a chosen move lives from."""
+
+    reply: str
+    probability: float
+    """How often the opponent gives it."""
+    worth: float
+    """What the side has after it, as `Alternative.worth`."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One option of a menu at a memorized history, from the point of view of the book's side."""
+
+    move: str
+    worth: float
+    """What the game is worth from here with this move and the best book after it, less the price of the
+    memory from here on, as a share of the games that get here."""
+    most: float
+    """No book with this move nets more from here. Larger than `worth` where the move was given up before
+    all about it was known."""
+    opinion: float | None = None
+    """What the policy that offers it thinks of it: in chess the engine's centipawns."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A memorized history at which the book had a choice."""
+
+    options: tuple[Alternative, ...]
+    """All of the menu, the first choice first."""
+    played: int
+    """Which of them the book plays."""
+    hoped: Hoped | None = None
+    """Where it is not the first choice: what the difference lives from, if the opponent moves next."""
+
+
+@dataclass(frozen=True)
 class Entry:
     """One memorized history. All values are from the point of view of the book's side."""
 
@@ -37,6 +75,13 @@ class Entry:
     """x(h): how often a mixed book holds this history; 1 in a pure book."""
     score: int | None = None
     """Chess: what the engine of the preparation says here, in centipawns, mates beyond 31,000."""
+    decision: Decision | None = None
+    """Where the book chose its move: what else it could have played, and what that was worth."""
+
+    @property
+    def deviates(self) -> bool:
+        """Whether the book plays another move than the first choice."""
+        return self.decision is not None and self.decision.played > 0
 
 
 @dataclass(frozen=True)
@@ -92,7 +137,11 @@ def save(book: Book, path: Path) -> None:
 
 def dumps(book: Book) -> str:
     """A book as the text of a `preplay-book/1` file."""
-    return json.dumps({"format": FORMAT} | asdict(book), indent=1) + "\n"
+    data = {"format": FORMAT} | asdict(book)
+    for entry in data["entries"]:
+        if entry["decision"] is None:
+            del entry["decision"]
+    return json.dumps(data, indent=1) + "\n"
 
 
 def load(path: Path) -> Book:

@@ -13,46 +13,11 @@ import numpy as np
 
 from preplay import _kernels as kernels
 from preplay import response
+from preplay.book import Alternative, Decision, Hoped
 from preplay.errors import InputError, SolverError
 from preplay.game import Side
 from preplay.response import BestBook
 from preplay.tree import BEATEN, CHOOSES, Bools, Floats, Ints, Tree, from_parents
-
-
-@dataclass(frozen=True)
-class Hoped:
-    """The reply that a chosen move lives from."""
-
-    reply: str
-    probability: float
-    """How often the opponent gives it."""
-    worth: float
-    """What the side has after it, as `Alternative.worth`."""
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """One option of a menu at a memorized history, from the point of view of the book's side."""
-
-    move: str
-    worth: float
-    """What the game is worth from here with this move and the best book after it, less the price of the
-    memory from here on, as a share of the games that get here."""
-    most: float
-    """No book with this move nets more from here. Larger than `worth` where the move was given up before
-    all about it was known."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A memorized history at which the book had a choice."""
-
-    options: tuple[Alternative, ...]
-    """All of the menu, the first choice first."""
-    played: int
-    """Which of them the book plays."""
-    hoped: Hoped | None = None
-    """Where it is not the first choice: what the difference lives from, if the opponent moves next."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from preplay import choice, response
-from preplay.book import Book, Entry
-from preplay.game import FINAL, S, Side
+from preplay.book import Book, Decision, Entry
+from preplay.game import FINAL, S, Side, walk
 from preplay.growth import Grown, GrowthProgress, Limits, Pays, grow
 from preplay.judging import CONFIDENT, Judge, Judged, JudgedChoice, settle
 from preplay.logistic import Curve
@@ -504,6 +504,9 @@ def book_of(
     gain_of = dict(zip(own.tolist(), gain.tolist(), strict=True))
     reach = response.reach(tree, side)
     entries = [entry(tree, side, int(k), float(reach[k]), gain_of[int(k)]) for k in np.sort(chosen)]
+    if prepared.choice is not None:
+        decided = [prepared.choice.decisions.get(int(k)) for k in np.sort(chosen)]
+        entries = _explained(matchup, side, entries, decided)
     written = matchup.notation
     return Book(
         side=side,
@@ -518,6 +521,24 @@ def book_of(
         chess960=written is not None and written.chess960,
         provenance=dict(provenance or {}),
     )
+
+
+def _explained(
+    matchup: Matchup[S], side: Side, entries: list[Entry], decided: list[Decision | None]
+) -> list[Entry]:
+    """The entries with what else the book could have played, and what the preparation thinks of it."""
+    menus = matchup.menus[side - 1]
+    states = [walk(matchup.game, e.history) for e, d in zip(entries, decided, strict=True) if d]
+    asked = iter(menus.menus(states) if menus is not None and states else ())
+    told = []
+    for plain, decision in zip(entries, decided, strict=True):
+        if decision is None:
+            told.append(plain)
+            continue
+        opinions = dict(next(asked, ()))
+        options = tuple(replace(o, opinion=opinions.get(o.move)) for o in decision.options)
+        told.append(replace(plain, decision=replace(decision, options=options)))
+    return told
 
 
 def entry(tree: Tree, side: Side, k: int, reach: float, gain: float) -> Entry:

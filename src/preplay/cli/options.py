@@ -51,6 +51,20 @@ Cluster = Annotated[
 Store = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="Where engine analyses are kept.")
 ]
+Choose = Annotated[
+    int | None,
+    typer.Option("--choose", min=1, help="Let the book choose among this many moves a position."),
+]
+Margin = Annotated[
+    float | None,
+    typer.Option("--margin", min=0.0, help="None of them this far behind the best; chess: centipawns."),
+]
+Deviations = Annotated[
+    int | None,
+    typer.Option(
+        "--deviations", min=0, help="At most this many moves of a line other than the first choice."
+    ),
+]
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Write a figure (.svg, .png or .pdf).")
 ]

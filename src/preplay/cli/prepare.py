@@ -10,6 +10,7 @@ import typer
 from preplay.cli import options, show
 
 if TYPE_CHECKING:
+    from preplay.book import Alternative, Book
     from preplay.matchup import Matchup
     from preplay.runs.prepared import PrepareResult
 
@@ -25,6 +26,9 @@ def prepare(
     budget: Annotated[
         int | None, typer.Option("--budget", min=0, help="At most this many histories.")
     ] = None,
+    choose: options.Choose = None,
+    margin: options.Margin = None,
+    deviations: options.Deviations = None,
     changes: options.Set = None,
     save: options.Save = None,
     histories: options.Histories = None,
@@ -50,6 +54,7 @@ def prepare(
     from preplay.errors import InputError
     from preplay.files import check_writable
     from preplay.matchup import open_matchup
+    from preplay.matchup.source import to_choose
     from preplay.runs import as_data
     from preplay.runs.prepared import prepare as prepare_run
     from preplay.stopping import on_interrupt
@@ -58,8 +63,9 @@ def prepare(
         raise InputError("--report needs --save DIR, where what the page shows is kept")
     if page is not None:
         check_writable(page)
+    changes = [*(changes or ()), *to_choose(spec, choose, margin, deviations)]
     with (
-        open_matchup(spec, changes or (), workers=workers, store=store, cluster=cluster) as matchup,
+        open_matchup(spec, changes, workers=workers, store=store, cluster=cluster) as matchup,
         on_interrupt() as stop,
     ):
         progress = show.progress(quiet or as_json, matchup.telling)
@@ -134,5 +140,35 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     if rows:
         print()
         show.print_table(("history", "play", "met", "gain", "value there"), rows, right=(2, 3, 4))
+        print_deviations(matchup, book, lines)
         if len(rows) < book.size:
             print(f"... and {book.size - len(rows)} more (--lines N, --json or --save DIR for all)")
+
+
+def print_deviations(matchup: Matchup[Any], book: Book, lines: int) -> None:
+    """Where the book does not play the first choice: what that would earn, and what it hopes for."""
+    chosen = [entry for entry in book.entries if entry.deviates and entry.decision is not None]
+    if not chosen:
+        return
+    print(f"\nOther moves than the first choice: {len(chosen)} of {book.size}")
+    for entry in sorted(chosen, key=lambda e: (-e.reach, len(e.history)))[:lines]:
+        decision = entry.decision
+        assert decision is not None
+        first, played = decision.options[0], decision.options[decision.played]
+        place = matchup.write_line(entry.history) or "(start)"
+        print(
+            f"  {place}: {matchup.write_move(entry.history, played.move)} is worth {played.worth:.4f} "
+            f"from here, {matchup.write_move(entry.history, first.move)} {worth(first)}"
+        )
+        if decision.hoped is not None:
+            reply = matchup.write_move((*entry.history, played.move), decision.hoped.reply)
+            print(
+                f"    it hopes for {reply} ({decision.hoped.probability:.0%}), "
+                f"then {decision.hoped.worth:.4f}"
+            )
+
+
+def worth(option: Alternative) -> str:
+    """What an option would have earned, or the most that it could have."""
+    exact = option.most - option.worth < 5e-5
+    return f"{option.worth:.4f}" if exact else f"at most {option.most:.4f}"

@@ -27,6 +27,7 @@ class Tabular(Settings):
     kind: Literal["tabular"]
     file: str
     judge: Literal["exact"] | None = None
+    deviations: int | None = Field(default=None, ge=0)
     cost: float | None = Cost
 
 
@@ -129,8 +130,10 @@ def open_tabular(config: Mapping[str, Any]) -> Matchup[Any]:
             tabular.TabularMenus() if game.offers[1] else None,
         ),
         costs=(settings.cost, settings.cost),
+        deviations=(settings.deviations, settings.deviations),
         config={"kind": "tabular", "sha256": digest}
-        | ({"judge": settings.judge} if settings.judge else {}),
+        | ({"judge": settings.judge} if settings.judge else {})
+        | ({} if settings.deviations is None else {"deviations": settings.deviations}),
         enumerable=True,
         window=4096,
     )

@@ -16,14 +16,35 @@ from preplay.matchup.model import Matchup
 KINDS = ("chess", "chess-clock", "openspiel", "python", "synthetic", "tabular")
 
 
+TABULAR = ("deviations",)
+"""What may be set of a tabular game: all else is in its file."""
+
+
+def to_choose(spec: str, choose: int | None, margin: float | None, deviations: int | None) -> list[str]:
+    """The changes to a matchup that let its books choose their moves (fact 9 of docs/model.md)."""
+    given = {"choose": choose, "margin": margin, "deviations": deviations}
+    if Path(spec).suffix.lower() == ".json":
+        for name in ("choose", "margin"):
+            if given[name] is not None:
+                raise InputError(
+                    f"--{name} {given[name]}: a tabular game has its menus in its file; expected "
+                    '"menu": true at the actions that a book may choose'
+                )
+        return [] if deviations is None else [f"deviations={deviations}"]
+    return [f"prep.{name}={value}" for name, value in given.items() if value is not None]
+
+
 def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:
     """The name and the configuration tables that `spec` stands for, with `--set` changes applied."""
     changes = list(changes)
     suffix = Path(spec).suffix.lower()
     if suffix == ".json":
-        if changes:
-            raise InputError(f"--set {changes[0]}: a tabular game has no settings to change")
-        return Path(spec).stem, {"kind": "tabular", "file": spec}
+        for change in changes:
+            if change.partition("=")[0].strip() not in TABULAR:
+                raise InputError(
+                    f"--set {change}: a tabular game has no settings to change but {', '.join(TABULAR)}"
+                )
+        return Path(spec).stem, settings.override({"kind": "tabular", "file": spec}, changes)
     if suffix == ".toml":
         name, config = Path(spec).stem, settings.read_toml(Path(spec))
         config.setdefault("kind", "chess")

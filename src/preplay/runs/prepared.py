@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 def _entries(book: Book) -> list[dict[str, Any]]:
     """What the JSON tells of each memorized history; the book's own file has all of it."""
     return [
-        {"history": e.history, "moves": e.moves, "reach": e.reach, "gain": e.gain} for e in book.entries
+        {"history": e.history, "moves": e.moves, "reach": e.reach, "gain": e.gain}
+        | ({} if e.decision is None else {"decision": e.decision})
+        for e in book.entries
     ]
 
 

@@ -1,0 +1,93 @@
+"""Books that choose their moves, from the command line: flags, JSON, what is printed and what is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import preplay
+
+from preplay import book as books
+from preplay import tree as trees
+
+PREPARE = ("prepare", "--side", "1", "--cost", "0.01")
+
+
+def edge(base: float, prep: float, to: dict[str, Any], menu: bool = False) -> dict[str, Any]:
+    return {"base": base, "prep": prep, "to": to} | ({"menu": True} if menu else {})
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Path:
+    """The first choice keeps 0.6; the second one wins if the likely reply comes."""
+    sound = {"player": 2, "actions": {"any": edge(1, 1, {"utility": 0.6})}}
+    replies = {"natural": edge(0.7, 0, {"utility": 1}), "best": edge(0.3, 1, {"utility": 0.5})}
+    tricky = {"player": 2, "actions": replies}
+    root = {"player": 1, "actions": {"a": edge(1, 1, sound, True), "b": edge(0, 0, tricky, True)}}
+    path = tmp_path / "trap.json"
+    path.write_text(json.dumps({"format": "preplay-game/1", "root": root}))
+    return path
+
+
+def test_the_trap_in_json_and_kept(
+    capsys: pytest.CaptureFixture[str], trap: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    _, out, _ = preplay(capsys, *PREPARE, trap, "--save", folder, "--json")
+    data = json.loads(out)
+    assert (data["net"], data["upper"]) == (pytest.approx(0.84), pytest.approx(0.84))
+    (entry,) = data["book"]
+    decision = entry["decision"]
+    assert [option["move"] for option in decision["options"]] == ["a", "b"]
+    assert decision["played"] == 1
+    assert decision["hoped"] == {"reply": "natural", "probability": 0.7, "worth": pytest.approx(1.0)}
+    kept = books.load(folder / "book.json")
+    assert kept.entries[0].deviates
+    assert trees.load(folder / "tree.npz").choice is None  # the moves are fixed
+    assert preplay(capsys, "export", folder, "--json", tmp_path / "book.json", "--quiet")[0] == 0
+    assert preplay(capsys, "report", folder, "-o", tmp_path / "page.html")[0] == 0
+
+
+def test_what_is_printed(capsys: pytest.CaptureFixture[str], trap: Path) -> None:
+    _, told, _ = preplay(capsys, *PREPARE, trap)
+    assert "(start): b is worth 0.8400 from here, a 0.5900" in told
+    assert "it hopes for natural (70%), then 1.0000" in told
+
+
+def test_deviations_0_is_the_book_that_plays_prep(
+    capsys: pytest.CaptureFixture[str], trap: Path, tmp_path: Path
+) -> None:
+    plain = json.loads(trap.read_text())
+    for action in plain["root"]["actions"].values():
+        del action["menu"]
+    fixed = tmp_path / "fixed.json"
+    fixed.write_text(json.dumps(plain))
+    one = preplay(capsys, *PREPARE, trap, "--deviations", "0", "--json")
+    assert one == preplay(capsys, *PREPARE, fixed, "--json")
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (("--choose", "3"), "a tabular game has its menus in its file"),
+        (("--deviations", "-1"), "greater than or equal to 0"),
+        (("--set", "deviations=x"), "deviations"),
+    ],
+)
+def test_mistakes(
+    capsys: pytest.CaptureFixture[str], trap: Path, flags: tuple[str, str], told: str
+) -> None:
+    code, _, err = preplay(capsys, *PREPARE, trap, *flags)
+    assert code in (1, 2)
+    assert told in err
+
+
+def test_openspiel_offers_the_best_actions_of_its_search(capsys: pytest.CaptureFixture[str]) -> None:
+    common = (*PREPARE, "tic-tac-toe", "--cost", "0.03", "--json", "--quiet")
+    fixed = json.loads(preplay(capsys, *common)[1])
+    freer = json.loads(preplay(capsys, *common, "--choose", "3", "--deviations", "1")[1])
+    assert freer["net"] >= fixed["net"] - 1e-12
+    assert freer["ending"] == "complete"
+    assert freer["upper"] == pytest.approx(freer["net"], abs=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import threading
@@ -145,8 +146,16 @@ def test_pondering_infinite_searches_and_mistakes() -> None:
         gui.until("bestmove")
         assert gui.best("position startpos moves e2e5", "go") == "0000"
         assert gui.best("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go") == "0000"
+        assert gui.best("position fen 7k/8/6K1/8/8/8/8/8 w - - 0 1", "go") == "0000"  # bare kings
         gui.send("setoption name Seed value ²", "setoption name Seed value", "nonsense")
         gui.ready()
+
+
+def test_the_last_answer_comes_before_the_end() -> None:
+    """`printf 'position …\ngo\n' | preplay uci …` is answered."""
+    said = io.StringIO()
+    run_modelled(player(), io.StringIO("position startpos moves e2e4\ngo infinite\n"), said, seed=1)
+    assert "bestmove" in said.getvalue()
 
 
 def test_an_engine_that_fails_is_told() -> None:

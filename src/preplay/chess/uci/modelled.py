@@ -123,6 +123,9 @@ class _Server:
                 thought, lines = line
                 thought.lines = lines
                 self._release(thought)
+            elif line is None and self._thought is not None:  # the answer is still wanted
+                self._waiting.append("quit")
+                self._stop()
             elif line is None or line.strip() == "quit":
                 return
             elif self._thought is not None and not self._urgent(line.strip()):
@@ -157,7 +160,11 @@ class _Server:
                 self._problem = str(error)
         elif word == "go":
             self._go(parse_go(line))
-        elif word in {"stop", "ponderhit"} and self._thought is not None:
+        elif word in {"stop", "ponderhit"}:
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._thought is not None:
             self._thought.held = False
             self._release(self._thought)
 
@@ -175,12 +182,14 @@ class _Server:
         return Dice(seed or 1 + secrets.randbits(30), 0)
 
     def _go(self, go: Go) -> None:
-        if self._problem or not any(self._tracker.board.generate_legal_moves()):
-            problem = self._problem or "no legal moves"
-            self._put(f"info string {_line(problem)}", "info depth 0 score cp 0", "bestmove 0000")
+        try:
+            if self._problem or not any(self._tracker.board.generate_legal_moves()):
+                raise InputError(self._problem or "no legal moves")
+            state, history = self._player.state(self._tracker), self._tracker.history
+        except InputError as error:
+            self._put(*_nothing(error))
             return
         thought = self._thought = _Thought(go.ponder or go.infinite)
-        state, history = self._player.state(self._tracker), self._tracker.history
         allowed = legal_among(self._tracker.board, go.searchmoves)
         board, dice, pure = self._tracker.board.copy(stack=False), self._dice, self._pure
 
@@ -191,7 +200,7 @@ class _Server:
                 score = "cp 0" if state.moves in pure else self._player.score(state)
                 lines = _answer(board, moves, score, allowed, dice, history, began)
             except PreplayError as error:
-                lines = (f"info string {_line(str(error))}", "info depth 0 score cp 0", "bestmove 0000")
+                lines = _nothing(error)
             self._events.put((thought, lines))
 
         threading.Thread(target=think, daemon=True).start()
@@ -204,6 +213,11 @@ class _Server:
     def _put(self, *lines: str) -> None:
         self._stdout.write("".join(f"{line}\n" for line in lines))
         self._stdout.flush()
+
+
+def _nothing(error: PreplayError) -> tuple[str, ...]:
+    """What is said where there is no move."""
+    return f"info string {_line(str(error))}", "info depth 0 score cp 0", "bestmove 0000"
 
 
 def _line(text: str) -> str:

@@ -141,7 +141,7 @@ def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator
         assert isinstance(matchup.game, ChessGame)
         name = f"preplay opponent: {at_the_board(matchup.config, run.sides[who - 1], BASE_NODES)}"
         book = run.book(run.sides[who - 1]) if both else None
-        yield Modelled(name, matchup.game, matchup.base[who - 1], book)
+        yield Modelled(name, who, matchup.game, matchup.base[who - 1], book)
 
 
 def _opponent_arguments(directory: Path, side: str | None, seed: int) -> list[str]:

@@ -61,11 +61,11 @@ def shares(said: Sequence[str]) -> dict[str, float]:
 
 
 def mixed(state: ChessState) -> Distribution:
-    return {"e7e5": 0.5, "c7c5": 0.3, REST: 0.2} if len(state.moves) == 1 else {"b8c6": 1.0}
+    return {"e7e5": 0.5, "c7c5": 0.3, REST: 0.2} if len(state.moves) == 1 else {REST: 1.0}
 
 
 def player(**more: object) -> Modelled:
-    return Modelled("preplay test", ChessGame(length=3), PolicyFunction(mixed), **more)  # type: ignore[arg-type]
+    return Modelled("preplay test", 2, ChessGame(length=3), PolicyFunction(mixed), **more)  # type: ignore[arg-type]
 
 
 def test_moves_are_drawn_with_the_modelled_probabilities() -> None:
@@ -103,7 +103,7 @@ def test_a_game_that_began_elsewhere_counts_from_the_models_start() -> None:
         return {"e1g1": 1.0}
 
     game = ChessGame(before=("e4", "e5", "Nf3", "Nc6"))
-    with Served(Modelled("x", game, PolicyFunction(ask))) as gui:
+    with Served(Modelled("x", 1, game, PolicyFunction(ask))) as gui:
         moves = "e2e4 e7e5 g1f3 b8c6 f1b5 g8f6"
         assert gui.best(f"position startpos moves {moves}", "go") == "e1g1"
         assert asked[-1].moves == ("f1b5", "g8f6")
@@ -144,6 +144,8 @@ def test_pondering_infinite_searches_and_mistakes() -> None:
         gui.silence()
         gui.send("ponderhit")
         gui.until("bestmove")
+        said = gui.ask("position startpos moves e2e4 c7c5", "go")
+        assert "info string Black was modelled, who is not to move here" in said
         assert gui.best("position startpos moves e2e5", "go") == "0000"
         assert gui.best("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go") == "0000"
         assert gui.best("position fen 7k/8/6K1/8/8/8/8/8 w - - 0 1", "go") == "0000"  # bare kings
@@ -162,7 +164,7 @@ def test_an_engine_that_fails_is_told() -> None:
     def fail(state: ChessState) -> Distribution:
         raise EngineError("the engine is gone\nfor good")
 
-    with Served(Modelled("x", ChessGame(), PolicyFunction(fail))) as gui:
+    with Served(Modelled("x", 1, ChessGame(), PolicyFunction(fail))) as gui:
         said = gui.ask("position startpos", "go")
         assert said[0] == "info string the engine is gone for good"
         assert said[-1] == "bestmove 0000"

@@ -28,7 +28,7 @@ from preplay.chess.uci.base import forward
 from preplay.chess.uci.game import Go, Tracker, parse_go
 from preplay.chess.uci.options import parse_setoption
 from preplay.errors import InputError, PreplayError
-from preplay.game import Distribution
+from preplay.game import Distribution, Side
 from preplay.policy import Policy, spread_rest
 from preplay.randomness import generator
 from preplay.text import harmless
@@ -42,6 +42,7 @@ class Modelled:
 
     name: str
     """What it is called in a GUI."""
+    side: Side
     game: ChessGame
     policy: Policy[ChessState]
     book: Book | None = None
@@ -189,6 +190,9 @@ class _Server:
         except InputError as error:
             self._put(*_nothing(error))
             return
+        if self._tracker.board.turn != (self._player.side == 1):
+            colour = "White" if self._player.side == 1 else "Black"
+            self._put(f"info string {colour} was modelled, who is not to move here")
         thought = self._thought = _Thought(go.ponder or go.infinite)
         allowed = legal_among(self._tracker.board, go.searchmoves)
         board, dice, pure = self._tracker.board.copy(stack=False), self._dice, self._pure

@@ -99,10 +99,10 @@ class Dialogue:
         return lines
 
 
-class Talk(Dialogue):
-    """A dialogue with `run_uci` in a thread; `error` is what it raised, if anything."""
+class InThread(Dialogue):
+    """A dialogue with an engine that serves in a thread; `error` is what it raised, if anything."""
 
-    def __init__(self, book: Lookup | None, engine: str, **settings: object) -> None:
+    def __init__(self, engine: Callable[[IO[str], IO[str]], None]) -> None:
         from_gui, to_engine = os.pipe()
         from_engine, to_gui = os.pipe()
         self.error: Exception | None = None
@@ -111,7 +111,7 @@ class Talk(Dialogue):
             # The input stays open: the engine's reader may wait on it, and its number must not be reused.
             with os.fdopen(from_gui, closefd=False) as stdin, os.fdopen(to_gui, "w") as stdout:
                 try:
-                    run_uci(book, stdin, stdout, settings=UciSettings(base_engine=engine, **settings))  # type: ignore[arg-type]
+                    engine(stdin, stdout)
                 except Exception as error:
                     self.error = error
 
@@ -134,6 +134,14 @@ class Talk(Dialogue):
         """Whether it ends by itself."""
         self._thread.join(PATIENCE)
         return not self._thread.is_alive()
+
+
+class Talk(InThread):
+    """A dialogue with `run_uci`."""
+
+    def __init__(self, book: Lookup | None, engine: str, **settings: object) -> None:
+        chosen = UciSettings(base_engine=engine, **settings)  # type: ignore[arg-type]
+        super().__init__(lambda stdin, stdout: run_uci(book, stdin, stdout, settings=chosen))
 
 
 def program(*arguments: str) -> list[str]:

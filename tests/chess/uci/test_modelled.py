@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
-import threading
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +13,7 @@ import chess.engine
 import pytest
 from chessbooks import stockfish
 from commandline import preplay
-from dialogue import PATIENCE, Dialogue
+from dialogue import InThread
 
 from preplay.book import Book, Entry
 from preplay.chess.rules import ChessGame, ChessState
@@ -29,28 +27,11 @@ PLAIN = ("value.model=linear", "judge=false")
 SMALL = ("white.nodes=300", "black.nodes=300", "prep.nodes=600", "black.randomness=30", *PLAIN)
 
 
-class Served(Dialogue):
-    """A dialogue with `run_modelled` in a thread."""
+class Served(InThread):
+    """A dialogue with `run_modelled`."""
 
     def __init__(self, player: Modelled, seed: int = 1) -> None:
-        from_gui, to_engine = os.pipe()
-        from_engine, to_gui = os.pipe()
-
-        def serve() -> None:
-            with os.fdopen(from_gui, closefd=False) as stdin, os.fdopen(to_gui, "w") as stdout:
-                run_modelled(player, stdin, stdout, seed=seed)
-
-        self._thread = threading.Thread(target=serve, daemon=True)
-        self._thread.start()
-        write = os.fdopen(to_engine, "w")
-
-        def end() -> None:
-            write.write("quit\n")
-            write.close()
-            self._thread.join(PATIENCE)
-            assert not self._thread.is_alive()
-
-        super().__init__(write, os.fdopen(from_engine), end)
+        super().__init__(lambda stdin, stdout: run_modelled(player, stdin, stdout, seed=seed))
 
 
 def shares(said: Sequence[str]) -> dict[str, float]:

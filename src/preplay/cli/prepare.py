@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from preplay.cli import options, show
+from preplay.cli import options, show, words
 
 if TYPE_CHECKING:
     from preplay.book import Alternative, Book
@@ -117,6 +117,8 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     if best.judged is not None:
         show.print_judged(best.judged)
     show.print_scale(best.scores, best.calibration)
+    if best.opponent is not None:
+        words.print_account(best.opponent)
     if best.clock is not None:
         print("\n" + "\n".join(best.clock.lines()))
     if not book.entries:

@@ -33,7 +33,7 @@ from preplay.matchup.chess_values import (
     valuer_of,
 )
 from preplay.matchup.model import Engines, Matchup, Notation, Sampling
-from preplay.matchup.people import Known, Seat, seat_of_engine, seat_of_games, seat_of_rivals
+from preplay.matchup.people import Known, Seat, people_of, seat_of_engine, seat_of_games, seat_of_rivals
 from preplay.matchup.searching import BASE_NODES, PREP_NODES, Searching, limited, search_of
 from preplay.matchup.settings import LIMITS, Offering, Settings, validate, without_idle_menus
 from preplay.policy import Policy
@@ -197,6 +197,7 @@ def open_chess(
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
             window=max(WINDOW, AHEAD_OF_ENGINES * pool.workers),
             negligible=NEGLIGIBLE,
+            people=(people_of(seats[0]), people_of(seats[1])),
             notation=Notation(
                 lambda history, move: line_san(game, history, move), game.start_fen, game.chess960
             ),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
+from preplay.accounts import People
 from preplay.errors import InputError
 from preplay.game import Game, S, Side
 from preplay.policy import Choices, Menus, Policy
@@ -126,6 +127,8 @@ class Matchup(Generic[S]):
     """How many questions growth keeps under way."""
     negligible: float = 0.0
     """Histories rarer than this are not asked about; what they could change is in the bounds."""
+    people: tuple[People[S] | None, People[S] | None] = (None, None)
+    """What is known of the people on each side, where a side is one."""
     notation: Notation | None = None
     """How people write it; None: by the names of the actions."""
     engines: Engines | None = None

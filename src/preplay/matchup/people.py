@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
+from preplay.accounts import People
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players.gather import SPEEDS, GameFilter
 from preplay.chess.players.habits import Habits, read_habits
@@ -24,9 +25,9 @@ from preplay.chess.players.opponent import (
 from preplay.chess.players.person import Level, PersonPolicy, parse_level
 from preplay.chess.players.play import EnginePolicy, Search
 from preplay.chess.players.rivals import RivalsPolicy
-from preplay.chess.rules import ChessGame
+from preplay.chess.rules import ChessGame, ChessState
 from preplay.errors import InputError, nearest
-from preplay.game import Side
+from preplay.game import Distribution, Side
 from preplay.matchup.settings import Settings
 
 IN_PASSING = 400
@@ -230,6 +231,26 @@ def _loaded(rival: Rival, side: Side) -> tuple[Opponent, str]:
         has, needs = ("White", "Black") if opponent.side == 1 else ("Black", "White")
         raise InputError(f"{rival.file}: {opponent.title} as {has}; expected an opponent who has {needs}")
     return opponent, digest
+
+
+def people_of(seat: Seat) -> People[ChessState] | None:
+    """What a result can tell of the people on a seat; None for an engine."""
+    policy = seat.policy
+    policies = policy.rivals if isinstance(policy, RivalsPolicy) else (policy,)
+    habits = [p.habits if isinstance(p, EnginePolicy) else p.person.habits for p in policies]
+    if None in habits:
+        return None
+
+    def plays(states: Sequence[ChessState]) -> list[list[Distribution]]:
+        return [list(row) for row in zip(*(p.distributions(states) for p in policies), strict=True)]
+
+    return People(
+        names=tuple(opponent.title for opponent in seat.opponents) or ("the player",),
+        shares=seat.shares or (1.0,),
+        sources=policy.sources,
+        plays=plays,
+        met=lambda state: any(h is not None and h.has_met(state.board) for h in habits),
+    )
 
 
 def shares_of(given: Sequence[Rival]) -> tuple[float, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from preplay import book as books
 from preplay import tree as trees
+from preplay.accounts import Account, account_of
 from preplay.book import Book
 from preplay.game import S, Side
 from preplay.growth.goals import Ending, Limits
@@ -82,6 +83,8 @@ class PrepareResult:
     """What values are: expected results, or scores of a model that no games bear out."""
     calibration: Curve | None = optional()
     """What a score is worth to the two sides, where values are calibrated."""
+    opponent: Account | None = optional()
+    """What the book rests on and whom it is good against, where the opponent is a person."""
     tree: Tree = beside()
     """The tree that the book was chosen on."""
     name: str = beside("")
@@ -170,6 +173,8 @@ def prepare(
 def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -> PrepareResult:
     """A preparation as a result."""
     best, grown = prepared.response, prepared.grown
+    book = book_of(matchup, prepared, provenance=run.provenance if run else {})
+    people = matchup.people[2 - best.side]
     return PrepareResult(
         side=matchup.label(best.side),
         cost=best.cost,
@@ -183,12 +188,13 @@ def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -
         ending=grown.ending,
         histories=grown.histories,
         questions=grown.questions,
-        book=book_of(matchup, prepared, provenance=run.provenance if run else {}),
+        book=book,
         clock=prepared.played,
         refused=prepared.refused,
         judged=prepared.judged,
         scores=matchup.scores,
         calibration=prepared.curve,
+        opponent=None if people is None else account_of(matchup.game, prepared.tree, book, people),
         tree=prepared.tree,
         name=matchup.name,
         run=run,

@@ -6,29 +6,16 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import chess
 import numpy as np
 
+from preplay.accounts import Sources
 from preplay.chess.players.counts import NOTHING, MoveCounts
 from preplay.chess.players.gather import GameFilter, Gathered, gather
 from preplay.chess.players.squares import Keys, board_key, coded_move
 from preplay.game import Distribution, Side
 from preplay.policy import REST
-
-
-class Sources(NamedTuple):
-    """Where the probability of a move comes from; the parts sum to it."""
-
-    own: float = 0.0
-    """From the player's own games."""
-    others: float = 0.0
-    """From how others play."""
-    engine: float = 0.0
-    """From the engine that stands in."""
-    rest: float = 0.0
-    """From the share of the moves that nobody listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +61,7 @@ class Habits:
         own, others = _named(self.own.at(key), board), _named(self.others.at(key), board)
         if not own and not others:
             return {
-                move: Sources(rest=p) if move == REST else Sources(engine=p) for move, p in engine.items()
+                move: Sources(tail=p) if move == REST else Sources(engine=p) for move, p in engine.items()
             }
         total, crowd = sum(own.values()), sum(others.values())
         prior = self.weight / (total + self.weight)
@@ -87,13 +74,13 @@ class Habits:
         for move in {**listed, **others, **own}:
             answer[move] = Sources(
                 own=own.get(move, 0) / (total + self.weight),
-                others=prior * others.get(move, 0) / (crowd + self.others_weight) if crowd else 0.0,
+                population=prior * others.get(move, 0) / (crowd + self.others_weight) if crowd else 0.0,
                 engine=last * listed.get(move, 0.0),
-                rest=0.0 if move in listed else last * each,
+                tail=0.0 if move in listed else last * each,
             )
         left = loose - each * sum(move not in listed for move in answer)
         if left > 1e-12:
-            answer[REST] = Sources(rest=last * left)
+            answer[REST] = Sources(tail=last * left)
         return answer
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ import numpy as np
 from preplay.chess.engines.analysis import Analysis
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players import fit
-from preplay.chess.players.counts import MoveCounts, packed, unpacked
-from preplay.chess.players.fit import MoveColumns, SeenMove, Weights
+from preplay.chess.players.counts import NOTHING, MoveCounts, packed, unpacked
+from preplay.chess.players.fit import MoveColumns, SeenMove
 from preplay.chess.players.gather import GameFilter, Gathered, OwnGame, count_others, gather, own_moves
 from preplay.chess.players.habits import Habits, digest_of_games
 from preplay.chess.players.person import LEAST, Level, Person
@@ -127,7 +127,7 @@ def fit_opponent(
     person = Person(habits, level, final.engine, asking.least)
     held = Habits(windows[1].own, len(games) - tested, weights.own, "", windows[1].others, weights.others)
     report = _report(gathered, asking, windows[1], cuts[1], person, len(tuning) + len(testing))
-    report |= _quality(Person(held, level, weights.engine, asking.least), weights, testing)
+    report |= _quality(Person(held, level, weights.engine, asking.least), testing)
     return Opponent(side, tuple(players) or tuple(gathered.names)[:1], person, report)
 
 
@@ -215,42 +215,75 @@ def _best_level(
     return best, ask.moves(window, best, "fitting")
 
 
-def _quality(
-    person: Person, weights: Weights, testing: Sequence[tuple[SeenMove, chess.Board]]
-) -> dict[str, Any]:
-    """How well the newest games are explained, as they would be played, beside simpler models."""
+@dataclass(frozen=True)
+class Foresight:
+    """How well a model foresaw moves that were played, the rest of the moves drawn equally."""
+
+    logloss: float
+    """Mean surprise in nats; no move counts as less likely than 1e-4."""
+    error: float
+    """Its standard error."""
+    top1: float
+    """How often its first choice was played."""
+    below: float
+    """The share of moves that it gave less than 1e-4."""
+    reliability: tuple[tuple[float, float, int], ...]
+    """Of moves that it gave about so much: the mean of that, how often they were played, their number."""
+
+
+BINS = (0.0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
+
+
+def foresight(person: Person, testing: Sequence[tuple[SeenMove, chess.Board]]) -> Foresight:
+    """Hold a model against moves that were played, as it would be drawn from at the board."""
+    played, hits = np.zeros(len(testing)), np.zeros(len(testing))
+    given: list[float] = []
+    seen: list[bool] = []
+    for k, (move, board) in enumerate(testing):
+        shares = person.distribution(board, move.analysis)
+        name = board.uci(coded_move(move.code))
+        hits[k] = max(shares, key=lambda one: shares[one]) == name
+        whole = spread_rest(shares, [board.uci(one) for one in board.legal_moves])
+        played[k] = whole.get(name, 0.0)
+        given += whole.values()
+        seen += [one == name for one in whole]
+    surprise = -np.log(np.maximum(played, fit.FLOOR))
+    p, happened = np.array(given), np.array(seen)
+    where = np.clip(np.digitize(p, BINS) - 1, 0, len(BINS) - 2)
+    bins = [(p[where == b], happened[where == b]) for b in range(len(BINS) - 1)]
+    return Foresight(
+        logloss=float(surprise.mean()),
+        error=float(surprise.std() / np.sqrt(len(testing))),
+        top1=float(hits.mean()),
+        below=float(np.mean(played < fit.FLOOR)),
+        reliability=tuple((float(x.mean()), float(y.mean()), len(x)) for x, y in bins if len(x)),
+    )
+
+
+def simpler(person: Person) -> dict[str, Person]:
+    """The levels of a model one by one, and what stood in for people before there was one."""
+    habits, two = person.habits, StandIn(0.0, 1.0 - 1e-12, 10.0, 10.0, 0.0)
+    own, others = replace(habits, others=NOTHING), replace(habits, own=NOTHING)
+    nobody = replace(own, own=NOTHING)
+    narrow = replace(person, habits=nobody, standin=two, least=0.0)
+    return {
+        "engine, best 2, r = 10": narrow,
+        "own games over engine, best 2, r = 10": replace(narrow, habits=replace(own, weight=1.0)),
+        "engine mix": replace(person, habits=nobody),
+        "own games over engine mix": replace(person, habits=own),
+        "others over engine mix": replace(person, habits=others),
+    }
+
+
+def _quality(person: Person, testing: Sequence[tuple[SeenMove, chess.Board]]) -> dict[str, Any]:
+    """How well the newest games are explained, beside simpler models."""
     if not testing:
         return {"logloss": None, "error": None, "top1": None, "below": None, "baselines": {}, "moves": 0}
-    played: list[float] = []
-    hits: list[bool] = []
-    for seen, board in testing:
-        shares = person.distribution(board, seen.analysis)
-        name = board.uci(coded_move(seen.code))
-        hits.append(max(shares, key=lambda move: shares[move]) == name)
-        names = [board.uci(move) for move in board.legal_moves]
-        played.append(spread_rest(shares, names).get(name, 0.0))
-    p = np.array(played)
-    columns = MoveColumns.of([seen for seen, _ in testing])
-    narrow = StandIn(choice=0.0, narrow=1.0 - 1e-12, narrow_randomness=10.0, rest=0.0)
-    alone = columns.engine(weights.engine)
-    old = columns.engine(narrow)
-    crowd = (columns.others_hit + weights.others * alone) / (columns.others + weights.others)
-    baselines = {
-        "engine, best 2, r = 10": old,
-        "engine mix": alone,
-        "own games over engine, best 2, r = 10": (columns.own_hit + old) / (columns.own + 1.0),
-        "own games over engine mix": (columns.own_hit + weights.own * alone)
-        / (columns.own + weights.own),
-        "others over engine mix": crowd,
-    }
-    surprise = -np.log(np.maximum(p, fit.FLOOR))
-    return {
-        "logloss": float(surprise.mean()),
-        "error": float(surprise.std() / np.sqrt(len(p))),
-        "top1": float(np.mean(hits)),
-        "below": float(np.mean(p < fit.FLOOR)),
-        "baselines": {name: fit.log_loss(values) for name, values in baselines.items()},
-        "moves": len(p),
+    levels = {name: foresight(one, testing) for name, one in simpler(person).items()}
+    return asdict(foresight(person, testing)) | {
+        "baselines": {name: level.logloss for name, level in levels.items()},
+        "levels": {name: asdict(level) | {"reliability": None} for name, level in levels.items()},
+        "moves": len(testing),
     }
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import chess
 
+from preplay.accounts import Sources
 from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.engines.discovery import find_command
-from preplay.chess.players.habits import Habits, Sources
+from preplay.chess.players.habits import Habits
 from preplay.chess.players.play import Search
 from preplay.chess.players.standin import StandIn
 from preplay.chess.rules import ChessState
@@ -85,7 +86,7 @@ class Person:
             return found
         rare = [parts for move, parts in found.items() if move not in likely]
         if rare:
-            likely[REST] = Sources(rest=sum(sum(parts) for parts in rare))
+            likely[REST] = Sources(tail=sum(sum(parts) for parts in rare))
         return likely
 
     def distribution(self, board: chess.Board, analysis: Analysis) -> Distribution:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from preplay.accounts import Sources
 from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit, SearchRequest
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players.habits import Habits
@@ -87,6 +88,14 @@ class EnginePolicy:
         if self.habits is None:
             return moves
         return [self.habits.blend(s.board, m) for s, m in zip(states, moves, strict=True)]
+
+    def sources(self, states: Sequence[ChessState]) -> list[dict[str, Sources]]:
+        """The same by where it comes from: the engine, or the habits."""
+        analyses = self.analyst.analyse([self.search.request(state) for state in states])
+        moves = [move_distribution(analysis, self.randomness) for analysis in analyses]
+        if self.habits is None:
+            return [{move: Sources(engine=p) for move, p in play.items()} for play in moves]
+        return [self.habits.sources(s.board, m) for s, m in zip(states, moves, strict=True)]
 
     def scores(self, states: Sequence[ChessState]) -> list[int]:
         """What the searches say of the positions, in centipawns for who is to move."""

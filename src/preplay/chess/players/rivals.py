@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from preplay.accounts import Sources
 from preplay.chess.players.person import PersonPolicy
 from preplay.chess.rules import ChessGame, ChessState, parse_move
 from preplay.game import Distribution, Side
@@ -44,6 +47,23 @@ class RivalsPolicy:
             mixed([plays[k] for plays in each], self.posterior(state), state.board.legal_moves.count())
             for k, state in enumerate(states)
         ]
+
+    def sources(self, states: Sequence[ChessState]) -> list[dict[str, Sources]]:
+        """The same by where it comes from; what a rival counts among the rest is a tail."""
+        each = [rival.sources(states) for rival in self.rivals]
+        answer = []
+        for k, (state, mean) in enumerate(zip(states, self.distributions(states), strict=True)):
+            weights, legal = self.posterior(state), state.board.legal_moves.count()
+            parts = {move: np.zeros(4) for move in mean}
+            for weight, found in zip(weights, (one[k] for one in each), strict=True):
+                play = {move: sum(source) for move, source in found.items()}
+                for move in parts:
+                    named = found.get(move) if move != REST else None
+                    tail = 0.0 if move == REST else probability(play, move, legal)
+                    parts[move] += weight * np.array(named if named is not None else Sources(tail=tail))
+            rest = mean.get(REST, 0.0)
+            answer.append({m: Sources(tail=rest) if m == REST else Sources(*p) for m, p in parts.items()})
+        return answer
 
     def posterior(self, state: ChessState) -> tuple[float, ...]:
         """How likely each rival is after the moves of a history."""

@@ -1,6 +1,6 @@
-"""How well opponents are foreseen: every file's player in turn, both colours, with and without a population.
+"""How well opponents are foreseen: every file in turn, both colours, with and without a population.
 
-    python bench/people.py FOLDER --store FILE [--sample 1500] [--nodes 5000] [--save OUT.json] [--plot OUT.svg]
+    python bench/people.py FOLDER --store FILE [--sample 1500] [--nodes 5000] [--save JSON] [--plot SVG]
 
 Each file of the folder holds the games of the player it is named after. The newest fifth of the games is
 explained by the older ones; the other files are the population, as it was by then.
@@ -60,8 +60,9 @@ def line(row: dict[str, Any]) -> str:
     """One player and colour."""
     crowd = "population" if row["with"] else "alone"
     losses = " ".join(f"{loss:.3f}" for loss in row["baselines"].values())
+    who = f"{row['player']:10} {row['side']:5} {crowd:10}"
     return (
-        f"{row['player']:10} {row['side']:5} {crowd:10} {row['games']:5} games, {row['known']:.0%} known, "
+        f"{who} {row['games']:5} games, {row['known']:.0%} known, "
         f"{row['logloss']:.3f} ± {row['error']:.3f}, top {row['top1']:.1%}, "
         f"below {row['below']:.2%} | {losses}"
     )

@@ -1,4 +1,4 @@
-"""What a book rests on where the opponent is a person: whose games foretell it, whom it is good against."""
+"""What a book rests on where the opponent is a person: whose games foretell it, and against whom."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 
 from preplay.book import Book
-from preplay.game import FINAL, Game, S
+from preplay.game import CHANCE, Game, S
 from preplay.policy import REST
 from preplay.tree import Tree
 
@@ -144,9 +144,9 @@ class _Walk(Generic[S]):
         self, k: int, state: S, history: tuple[str, ...], reach: float, known: Any, each: Any, left: Any
     ) -> list[Any]:
         """The opponent's moves from a history, with how well each is foretold."""
-        assert self.tree.player[k] != FINAL
-        (sources,) = self.people.sources([state])
-        (plays,) = self.people.plays([state])
+        chance = self.tree.player[k] == CHANCE
+        (sources,) = [{}] if chance else self.people.sources([state])
+        (plays,) = [[]] if chance else self.people.plays([state])
         children = [(c, self.tree.names[self.tree.action[c]]) for c in self.tree.children(k)]
         named = [action for _, action in children if action != REST]
         many = len(self.game.actions(state))
@@ -156,9 +156,8 @@ class _Walk(Generic[S]):
             if p <= 0.0:
                 continue
             parts = sources.get(action, Sources(tail=p))
-            total = sum(parts) or 1.0
-            foretold = np.cumsum(parts[:3]) / total
-            chances = np.array([_chance(play, action, named, many) for play in plays])
+            foretold = np.ones(3) if chance else np.cumsum(parts[:3]) / (sum(parts) or 1.0)
+            chances = np.array([_chance(play, action, named, many) for play in plays]) if plays else p
             following = state if action == REST else self.game.next(state, action)
             row = (
                 child,

@@ -131,7 +131,7 @@ def _check_games(
     return Report(book.side, tuple(rows), _summary(rows, book.side, skipped, tuple(broken)))
 
 
-def _plies_before(start: Hashable, game: ReadGame) -> int | None:
+def plies_before(start: Hashable, game: ReadGame) -> int | None:
     """After how many moves the game first reaches the position with this key; None if it never does."""
     board = game.start.copy()
     for ply, move in enumerate(game.moves):
@@ -184,7 +184,7 @@ def _check(lookup: BookLookup, side: Side, game: ReadGame, by_position: bool) ->
                 known.append((-(hit.reach or 0.0), san))
         return leave("gap" if known else "ended", played, tuple(san for _, san in sorted(known)))
 
-    before = _plies_before(lookup.start, game)
+    before = plies_before(lookup.start, game)
     if before is None:
         return leave("elsewhere")
     for move in game.moves[:before]:

@@ -18,6 +18,12 @@ def check(
     player: Annotated[
         str, typer.Option("--player", help="Only games in which this name has the book's colour.")
     ] = "",
+    opponent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--opponent", help="Follow this player's games by their moves alone, as if you played."
+        ),
+    ] = None,
     side: Annotated[str | None, typer.Option("--side", help="Whose book, in an equilibrium run.")] = None,
     lines: Annotated[int, typer.Option("--lines", min=0, help="How many games to list.")] = 40,
     as_json: options.Json = False,
@@ -26,6 +32,9 @@ def check(
 
     A game counts from where it reaches the book's start position; one that never does is elsewhere.
 
+    With --opponent the games are the opponent's against anybody: how far would they have followed the
+    book, had you played it, beside a book of the opponent's most frequent lines of the same size?
+
     Example: preplay check runs/white games.pgn
     """
     from dataclasses import asdict
@@ -33,6 +42,9 @@ def check(
     from preplay.chess.check import check_file
     from preplay.runs import find_book
 
+    if opponent:
+        _follow(run, games, opponent, side, as_json)
+        return
     report = check_file(find_book(run, side), games, player=player)
     if as_json:
         show.print_json(
@@ -79,3 +91,33 @@ def check(
         expected = f" instead of {' / '.join(leaving.expected)}" if leaving.expected else ""
         after = leaving.line or "the start"
         print(f"  {leaving.games}x {leaving.outcome} after {after}: {leaving.played}{expected}")
+
+
+def _follow(run: Path, games: Path, opponent: list[str], side: str | None, as_json: bool) -> None:
+    """The held-out test of a book against somebody's new games."""
+    from preplay.chess.heldout import held_out
+    from preplay.matchup.people import frequent_of
+    from preplay.runs import as_data, find_book
+
+    book = find_book(run, side)
+    found = held_out(book, [games], opponent, frequent_of(book))
+    if as_json:
+        show.print_json(as_data(found))
+        return
+    print(f"{found.games:,} games of {' or '.join(opponent)}, {found.skipped:,} others skipped")
+    rows = []
+    for name, one in (("this book", found.book), ("most frequent lines", found.frequent)):
+        if one is not None:
+            answered = "-"
+            if one.answered_seen is not None and one.answered_expected is not None:
+                error = one.answered_error or 0.0
+                answered = f"{one.answered_expected:.0%} / {one.answered_seen:.0%} ± {error:.0%}"
+            moves = f"{one.expected:.2f} / {one.seen:.2f} ± {one.error:.2f}"
+            rows.append((name, f"{one.size:,}", moves, answered, f"{one.answers:,}"))
+    titles = ("book", "positions", "book moves a game", "has an answer", "of moves")
+    print("\nexpected / seen")
+    show.print_table(titles, rows, right=(1, 2, 3, 4))
+    if found.frequent is None:
+        print("No games of the opponent are known to this run: nothing to compare with.")
+    if found.broken:
+        print(f"{len(found.broken)} games left out ({found.broken[0]})")

@@ -50,6 +50,7 @@ def opponent(
     ] = None,
     seconds: options.Seconds = None,
     workers: options.Workers = None,
+    cluster: options.Cluster = None,
     store: options.Store = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -59,7 +60,7 @@ def opponent(
     Example: preplay opponent rival.pgn --player "Rival, Anna" --side black --save rival.json
     """
     from preplay.chess.engines.analyst import Analyst
-    from preplay.chess.engines.pool import EnginePool
+    from preplay.chess.engines.cluster import open_pool
     from preplay.chess.engines.store import AnalysisStore
     from preplay.chess.players.gather import GameFilter
     from preplay.chess.players.opponent import Asking, fit_opponent, save_opponent
@@ -81,7 +82,7 @@ def opponent(
     progress = show.progress(quiet or as_json)
     with (
         AnalysisStore(store or default_store()) as kept,
-        EnginePool(workers=workers) as pool,
+        open_pool(cluster, workers) as pool,
         on_interrupt() as stop,
     ):
         limit = stop if seconds is None else stop.until(time.monotonic() + seconds)

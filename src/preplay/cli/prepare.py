@@ -30,6 +30,14 @@ def prepare(
     margin: options.Margin = None,
     deviations: options.Deviations = None,
     changes: options.Set = None,
+    rival: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rival",
+            metavar="FILE[:SHARE]",
+            help="Who may come: a file of `preplay opponent`; several, with how likely each is.",
+        ),
+    ] = None,
     save: options.Save = None,
     histories: options.Histories = None,
     seconds: options.Seconds = None,
@@ -64,10 +72,12 @@ def prepare(
     if page is not None:
         check_writable(page)
     changes = [*(changes or ()), *to_choose(spec, choose, margin, deviations)]
+    changes += words.rivals(rival or (), side)
     with (
         open_matchup(spec, changes, workers=workers, store=store, cluster=cluster) as matchup,
         on_interrupt() as stop,
     ):
+        words.warn_of_sides(matchup, matchup.side(side))
         progress = show.progress(quiet or as_json, matchup.telling)
         result = prepare_run(
             matchup,
@@ -103,9 +113,12 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     print(f"  without preparation  {best.unprepared:.6g}")
     gain = best.value - best.unprepared
     gain = gain if abs(gain) > ROUNDING else 0.0
-    print(f"  with the book        {best.value:.6g}{error}  ({gain:+.6g})")
+    chess = matchup.sides == ("white", "black")
+    told = f": {words.points(gain)}" if chess else ""
+    print(f"  with the book        {best.value:.6g}{error}  ({gain:+.6g}{told})")
     limit = f", at most {best.budget}" if best.budget is not None else ""
-    print(f"  memorized            {show.histories(best.size)} at {best.cost:g} each{limit}")
+    size = words.positions(best.size) if chess else show.histories(best.size)
+    print(f"  memorized            {size} at {best.cost:g} each{limit}")
     print(f"  net of memory        {best.net:.6g}, certified upper bound {best.upper:.6g}")
     if best.ending != "complete" and not best.tree.complete:
         print(f"  growth stopped by    {best.ending}: the bound counts what was not looked at")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from preplay.chess.calibration import LIVELY, Calibrator, Table
 from preplay.chess.engines.analysis import Identity
@@ -74,6 +75,15 @@ class Start(Settings):
 
     fen: str = ""
     moves: list[str] = Field(default_factory=list)
+
+    @field_validator("moves", mode="before")
+    @classmethod
+    def _as_written(cls, value: Any) -> Any:
+        """Moves as people write them: "e4", "1.e4 c5" or a list."""
+        several = value if isinstance(value, list) else [value]
+        if not all(isinstance(text, str) for text in several):
+            return value
+        return [word for text in several for word in re.sub(r"\d+\s*\.+", " ", text).split()]
 
 
 class Rules(Settings):

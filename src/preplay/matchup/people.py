@@ -10,7 +10,10 @@ from typing import Any
 from pydantic import Field, field_validator, model_validator
 
 from preplay.accounts import People
+from preplay.book import Book
 from preplay.chess.engines.analyst import Analyst
+from preplay.chess.players.counts import together
+from preplay.chess.players.frequent import frequent_book
 from preplay.chess.players.gather import SPEEDS, GameFilter
 from preplay.chess.players.habits import Habits, read_habits
 from preplay.chess.players.opponent import (
@@ -288,3 +291,19 @@ def record_of(habits: Habits | None, known: Known) -> dict[str, Any]:
     if known.opponent:
         return {"opponent": [rival.model_dump() | {"digest": habits.digest} for rival in known.opponent]}
     return {"games": {"digest": habits.digest}}
+
+
+def frequent_of(book: Book) -> Book | None:
+    """The naive book of the same size: the most frequent lines of the opponent that the run knows."""
+    config = book.provenance.get("identity", {}).get("matchup", {})
+    table = config.get("black" if book.side == 1 else "white", {})
+    known = Known(games=table.get("games"), opponent=table.get("opponent") or [])
+    side: Side = 2 if book.side == 1 else 1
+    habits = [_loaded(rival, side)[0].person.habits for rival in known.opponent]
+    if known.games is not None:
+        games = known.games
+        habits = [read_habits(games.files, side, games.names, which=games.which)]
+    if not habits:
+        return None
+    own, replies = together(h.own for h in habits), together(h.replies for h in habits)
+    return frequent_book(own, replies, book.side, book.size, book.start, book.chess960)

@@ -162,7 +162,7 @@ def test_saved_opponents(tmp_path: Path) -> None:
     board = chess.Board()
     own, _ = some_counts(random.Random(1), board)
     others, _ = some_counts(random.Random(2), board)
-    habits = Habits(own, 7, 2.5, "abc", others, 0.5, np.unique(own.keys))
+    habits = Habits(own, 7, 2.5, "abc", others, 0.5, others, np.unique(own.keys))
     person = Person(habits, Level(None, {"Skill Level": 3}, 700), StandIn(rest=0.2), 0.01)
     path = tmp_path / "rival.json"
     save_opponent(Opponent(1, ("Rival",), person, {"games": 7}), path)
@@ -418,3 +418,35 @@ def test_mistakes_get_one_line(
     code, out, err = preplay(capsys, "opponent", files / "anna.pgn", "--side", "black", *words)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert message in err
+
+
+@needs_stockfish
+def test_what_a_book_is_worth_against_each(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("anna", "bert"):
+        words = ("opponent", files / f"{name}.pgn", "--side", "black", "--level", "nodes=200")
+        assert preplay(capsys, *words, "--sample", 20, "--save", files / f"{name}.json", "--json")[0] == 0
+    rivals = ("--rival", files / "anna.json", "--rival", f"{files / 'bert.json'}:0.3")
+    small = ("--set", "prep.nodes=300", "--set", "white.nodes=200", "--set", "judge=false")
+    run = ("prepare", "chess", "--side", "white", "--cost", 0.004, "--set", "start.moves=e4", *small)
+    code, out, err = preplay(capsys, *run, *rivals, "--json")
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    each = data["opponent"]["against"]
+    assert [(w["name"], w["share"]) for w in each] == [("Rival, Anna", 0.7), ("Bert", 0.3)]
+    # Whoever comes stays the same all game: the mixture is the mean over the two.
+    assert sum(w["share"] * w["value"] for w in each) == pytest.approx(data["value"], abs=1e-9)
+    gain = sum(data["opponent"]["gain"].values())
+    assert gain == pytest.approx(sum(entry["gain"] for entry in data["book"]), abs=1e-9)
+    code, out, _ = preplay(capsys, *run, *rivals)
+    assert "points per 100 games" in out
+    assert "Bert" in out
+    code, _, err = preplay(capsys, *run, "--rival", f"{files / 'bert.json'}:1.5")
+    assert (code, "share 1.5; expected a number above 0" in err) == (1, True)
+    code, _, err = preplay(capsys, *run, "--set", f"white.games.file={files / 'anna.pgn'}", "--json")
+    assert "white prepares, and the games are of white's player" in err
+
+
+@pytest.mark.parametrize("text", ["e4", "1.e4 c5", '["e4", "c5"]', "1. e4 c5 2. Nf3", "e2e4"])
+def test_start_moves_as_people_write_them(text: str, tmp_path: Path) -> None:
+    with open_matchup("chess", [f"start.moves={text}"], store=tmp_path / "s") as matchup:
+        assert matchup.game.root().board.piece_at(chess.E4)

@@ -30,6 +30,7 @@ COLUMNS = (
     "value",
     "cumulative_value",
     "in_book",
+    "fen",
 )
 """The header of the table of lines."""
 
@@ -226,7 +227,7 @@ def csv_text(book: Book, order: Sequence[int] | None = None) -> str:
         rest = " ".join(f"{board.san(move)} {_number(q)}" for move, q in others)
         row = [number, numbered(start, place.sans), board.san(best), board.uci(best), _number(p), rest]
         numbers = (entry.reach, entry.gain, entry.value, value, entry.probability)
-        writer.writerow([*row, *map(_number, numbers)])
+        writer.writerow([*row, *map(_number, numbers), board.fen()])
     return target.getvalue()
 
 

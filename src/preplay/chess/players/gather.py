@@ -132,6 +132,13 @@ class Gathered:
         keys, codes = zip(*(own_moves(game, self.side) for game in some), strict=True)
         return count_moves(np.concatenate(keys), np.concatenate(codes))
 
+    def replies(self) -> MoveCounts:
+        """How often each move was played against the player."""
+        keys, codes = zip(
+            *((g.keys[2 - self.side :: 2], g.codes[2 - self.side :: 2]) for g in self.games), strict=True
+        )
+        return count_moves(np.concatenate(keys), np.concatenate(codes))
+
     def met(self) -> Keys:
         """Every position of his games, whoever is to move."""
         return np.unique(np.concatenate([game.keys for game in self.games]))

@@ -32,6 +32,8 @@ class Habits:
     """How others play there."""
     others_weight: float = 1.0
     """As how many of their games the engine's opinion counts."""
+    replies: MoveCounts = NOTHING
+    """How the player's opponents moved in the player's own games."""
     met: Keys = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
     """Every position of the player's games, whoever is to move, ascending."""
 
@@ -106,6 +108,6 @@ def read_habits(
 ) -> Habits:
     """The habits of whoever has `side` in the games of PGN files; with `players`, one of these names."""
     gathered = gather(sources, players, side, which, keep=keep)
-    return Habits(
-        gathered.counts(), len(gathered.games), weight, digest_of_games(gathered), met=gathered.met()
-    )
+    digest = digest_of_games(gathered)
+    replies, met = gathered.replies(), gathered.met()
+    return Habits(gathered.counts(), len(gathered.games), weight, digest, replies=replies, met=met)

@@ -122,6 +122,7 @@ def fit_opponent(
         digest_of_games(gathered),
         tables[-1],
         final.others,
+        gathered.replies(),
         gathered.met(),
     )
     person = Person(habits, level, final.engine, asking.least)
@@ -347,6 +348,7 @@ def opponent_data(opponent: Opponent) -> dict[str, Any]:
         "digest": habits.digest,
         "own": habits.own.as_data(),
         "others": habits.others.as_data(),
+        "replies": habits.replies.as_data(),
         "met": packed(habits.met),
     }
 
@@ -377,6 +379,7 @@ def opponent_of(data: Mapping[str, Any]) -> Opponent:
         digest=str(data["digest"]),
         others=MoveCounts.of_data(data["others"]),
         others_weight=float(data["others_weight"]),
+        replies=MoveCounts.of_data(data["replies"]),
         met=unpacked(str(data["met"]), np.uint64),
     )
     person = Person(

@@ -23,7 +23,7 @@ WIDE = 10
 """Moves that the engine scores."""
 NODES = 5000
 LEAST = 0.005
-"""Moves that are less likely than this are lumped with the rest, so that trees stay narrow."""
+"""Less likely moves are lumped with the rest, so that trees stay narrow; the rest has no less."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +76,25 @@ class Person:
     least: float = LEAST
 
     def sources(self, board: chess.Board, analysis: Analysis) -> dict[str, Sources]:
-        """Each move's probability by where it comes from; unlikely moves are lumped with the rest."""
-        engine = self.standin.distribution(analysis, board.legal_moves.count())
-        found = self.habits.sources(board, engine)
+        """Each move's probability by where it comes from.
+
+        Unlikely moves are lumped with the rest, and the rest has at least the share below which a move is
+        unlikely: however many games tell of a position, one day another move is played in it.
+        """
+        legal = board.legal_moves.count()
+        found = self.habits.sources(board, self.standin.distribution(analysis, legal))
         likely = {
             move: parts for move, parts in found.items() if sum(parts) >= self.least and move != REST
         }
-        if not likely:
+        if not likely or len(likely) == legal:
             return found
-        rare = [parts for move, parts in found.items() if move not in likely]
-        if rare:
-            likely[REST] = Sources(tail=sum(sum(parts) for parts in rare))
-        return likely
+        named = sum(sum(parts) for parts in likely.values())
+        rest = max(self.least, 1.0 - named)
+        if rest <= 1e-12:
+            return likely
+        scale = (1.0 - rest) / named
+        answer = {move: Sources(*(scale * part for part in parts)) for move, parts in likely.items()}
+        return answer | {REST: Sources(tail=rest)}
 
     def distribution(self, board: chess.Board, analysis: Analysis) -> Distribution:
         """The probabilities of the moves."""

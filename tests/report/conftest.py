@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import browser as browsers
+import pagematches
 import pageruns
 import pytest
 from browser import Browser
@@ -50,7 +51,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pageruns.save_sweep(folder / "sweep", key="prep.nodes")
     pageruns.save_sweep(folder / "words", key="value.model", settings=("linear", "wdl"))
     pageruns.save_sweep(folder / "figure", "figure1")
+    pagematches.save_match(folder / "match")
+    pagematches.save_policy(folder / "policy")
+    pageruns.save_preparation(folder / "chess-small", pageruns.chess_tree(40, seed=5), budget=12)
+    pagematches.save_studied(folder / "studied")
+    pagematches.save_proved(folder / "proved")
     pageruns.long_runs(folder)
-    for run in list(folder.iterdir()):
+    write_report(folder / "chess", folder / "compare.html", folder / "chess-small")
+    for run in [path for path in folder.iterdir() if path.is_dir()]:
         write_report(run, folder / f"{run.name}.html")
     return folder

@@ -390,11 +390,13 @@ def test_sweep_points_come_out_in_order(tmp_path: Path) -> None:
 
 
 def test_runs_that_cannot_be_shown_say_so(tmp_path: Path) -> None:
+    runs.start(tmp_path / "curve", "calibrate", "chess", {"matchup": {}}, {})
     runs.start(tmp_path / "match", "match", "chess", {"matchup": {}}, {})
     runs.start(tmp_path / "early", "prepare", "chess", {"matchup": {}}, {})
     runs.start(tmp_path / "empty", "sweep", "chess", {"matchup": {}}, {})
     said = {
-        "match": "a run of `preplay match`; expected one of prepare, equilibrium, sweep, figure1",
+        "curve": "a run of `preplay calibrate`; expected one of prepare, equilibrium, match, harden",
+        "match": "has no result.json yet",
         "early": "has no result.json yet",
         "empty": "has no points yet",
         "none": "no such run",

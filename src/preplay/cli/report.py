@@ -7,23 +7,71 @@ from typing import Annotated
 
 import typer
 
+from preplay.cli import options
+
 
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A directory made with --save.")],
+    other: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[OTHER]", help="A second book, for a page that compares.", show_default=False
+        ),
+    ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file to write.")
-    ] = Path("report.html"),
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The HTML file to write, or a folder if it ends in /."
+        ),
+    ] = "report.html",
+    alternatives: Annotated[
+        int,
+        typer.Option(
+            "--alternatives",
+            min=0,
+            max=20,
+            help="Ask the engine for so many moves at each position of a chess book; kept with the run.",
+        ),
+    ] = 0,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    workers: options.Workers = None,
+    store: options.Store = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Write one self-contained HTML page of a run: book, order to learn, quiz, curves.
+    """Write one self-contained HTML page of a run: board, trainer, order to learn, what to trust.
+
+    A match is shown with its book where it is kept in RUN/match (`preplay match RUN --save RUN/match`).
 
     Example: preplay report runs/white -o report.html --open
     """
     from preplay.report.page import write_report
 
-    write_report(run, output)
-    print(f"Written: {output} ({output.stat().st_size / 1000:,.0f} kB)")
+    if alternatives:
+        _ask(run, alternatives, workers, store, quiet)
+    target = Path(output)
+    folder = output.endswith(("/", "\\")) or target.is_dir()
+    written = write_report(run, target, other, folder=folder)
+    if not quiet:
+        print(f"Written: {written} ({written.stat().st_size / 1000:,.0f} kB)")
     if show:
         import webbrowser
 
-        webbrowser.open(output.absolute().as_uri())
+        webbrowser.open(written.absolute().as_uri())
+
+
+def _ask(directory: Path, most: int, workers: int | None, store: Path | None, quiet: bool) -> None:
+    """Ask the engine what else could be played, and keep it with the run."""
+    from preplay.errors import InputError
+    from preplay.matchup.source import from_config
+    from preplay.report.alternatives import alternatives, keep
+    from preplay.runs.directory import open_run
+
+    run = open_run(directory)
+    if run.command != "prepare" or run.matchup.get("kind") != "chess":
+        raise InputError(f"{directory}: --alternatives needs a chess book of `prepare` without a clock")
+    book = run.book()
+    settings = {key: value for key, value in run.matchup.items() if key != "engines"}
+    with from_config(run.name, settings, workers=workers, store=store) as matchup:
+        keep(run, book, alternatives(matchup, book, most), most)
+        if not quiet:
+            print(f"Alternatives at {book.size} positions, {matchup.searches():,} searches")

@@ -9,7 +9,7 @@ from preplay.errors import InputError
 from preplay.report import words
 from preplay.runs import Run, open_run
 
-COMMANDS = ("prepare", "equilibrium", "sweep", "figure1")
+COMMANDS = ("prepare", "equilibrium", "match", "harden", "sweep", "figure1")
 """The commands whose runs a page can show."""
 
 
@@ -41,6 +41,14 @@ def _results(run: Run) -> dict[str, Any]:
         from preplay.report.mixture import mixture
 
         return {"kind": "mixed"} | mixture(run)
+    if run.command == "match":
+        from preplay.report.played import played
+
+        return {"kind": "match"} | played(run)
+    if run.command == "harden":
+        from preplay.report.hardened import hardened
+
+        return {"kind": "policy"} | hardened(run)
     if run.command in ("sweep", "figure1"):
         from preplay.report.curves import curves
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,16 @@ from preplay.report import words
 from preplay.report.cut import Continuation
 from preplay.tree import Tree
 
+UNPLAYED = {RESIGN: "resigns", REST: "any other move"}
+"""Actions that move no piece, and what people call them."""
+
 
 @dataclass(frozen=True)
 class Written:
     """The moves of a chess tree for a board and for people."""
 
     moves: list[str]
-    """[n] UCI without times; "resign" for giving up; empty at the root."""
+    """[n] UCI without times; one of `UNPLAYED` where no piece moves; empty at the root."""
     labels: list[str]
     """[n] SAN, with the time where only that tells two moves apart."""
     beyond: dict[int, Continuation]
@@ -66,6 +69,14 @@ def standard(
     except ValueError:
         return None
     return Written(moves, labels, written)
+
+
+def continued(history: Sequence[str], moves: Sequence[str], start: str, chess960: bool) -> list[str]:
+    """Moves after a history in SAN."""
+    board = chess.Board(start or chess.STARTING_FEN, chess960=chess960)
+    for move in history:
+        board.push_uci(untimed(move)[0])
+    return [board.san_and_push(board.parse_uci(move)) for move in moves]
 
 
 def before(matchup: Mapping[str, Any]) -> dict[str, Any]:

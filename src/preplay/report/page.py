@@ -21,17 +21,38 @@ from preplay.files import write_text
 from preplay.report.gather import gather
 
 STYLES = ("theme.css", "layout.css", "parts.css")
+LINKS = (
+    '<link rel="manifest" href="manifest.webmanifest"><link rel="icon" href="icon.png">'
+    '<link rel="apple-touch-icon" href="icon.png">\n'
+)
+"""What a folder's page says of the files beside it."""
 ENTRY = "main.js"
 """The module that the page's script starts with; it imports the others."""
 
 
-def write_report(run_directory: Path, output: Path) -> None:
-    """Write the page of a run to `output`."""
-    write_text(output, page(gather(run_directory)))
+def write_report(
+    run_directory: Path, output: Path, other: Path | None = None, *, folder: bool = False
+) -> Path:
+    """Write the page of a run to `output`, or of two runs side by side; the HTML file is the answer.
+
+    As a `folder` it can be put on any web space, and a phone can install it as an app from there.
+    """
+    if other is None:
+        data = gather(run_directory)
+    else:
+        from preplay.report.compare import compared
+
+        data = compared((run_directory, other))
+    if not folder:
+        write_text(output, page(data))
+        return output
+    from preplay.report.folder import write_folder
+
+    return write_folder(output, page(data, installable=True), title(data))
 
 
-def page(data: Mapping[str, Any]) -> str:
-    """The whole HTML file for data from `gather`."""
+def page(data: Mapping[str, Any], *, installable: bool = False) -> str:
+    """The whole HTML file for data from `gather`; `installable` with the files of a folder beside it."""
     style = "".join(_asset(name) for name in STYLES)
     script = bundle(ENTRY)
     policy = "; ".join(
@@ -39,16 +60,17 @@ def page(data: Mapping[str, Any]) -> str:
             "default-src 'none'",
             f"script-src '{_digest(script)}'",
             f"style-src '{_digest(style)}'",
+            *(("manifest-src 'self'", "worker-src 'self'", "img-src 'self'") if installable else ()),
             "base-uri 'none'",
             "form-action 'none'",
-            "require-trusted-types-for 'script'",
-            "trusted-types 'none'",
+            # A folder's page names its worker by an address, for which this would need a policy of ours.
+            *(() if installable else ("require-trusted-types-for 'script'", "trusted-types 'none'")),
         )
     )
     parts = {
         "policy": policy,
         "title": html.escape(title(data)),
-        "links": "",
+        "links": LINKS if installable else "",
         "style": style,
         "pieces": pieces() if data.get("chess") else "",
         "data": data_block(data),
@@ -87,6 +109,12 @@ def title(data: Mapping[str, Any]) -> str:
     name = data["matchup"]
     if data["kind"] == "book":
         return f"{data['sides'][data['side'] - 1]} against {data['rival']} · {name}"
+    if data["kind"] == "compare":
+        return f"{data['books'][0]['name']} and {data['books'][1]['name']} side by side"
+    if data["kind"] == "match":
+        return f"Match · {name}"
+    if data["kind"] == "policy":
+        return f"Hard to prepare against · {name}"
     if data["kind"] == "mixed":
         return f"Both sides prepare · {name}"
     return f"{'Figure 1' if data['command'] == 'figure1' else 'Sweep'} · {name}"

@@ -12,10 +12,13 @@ import numpy as np
 from preplay import response
 from preplay.book import Book
 from preplay.errors import StoreError
-from preplay.game import FINAL, Side
+from preplay.game import FINAL, Side, other
 from preplay.report import clocks, notation, openings, words
+from preplay.report.alternatives import Reply, kept
 from preplay.report.cut import Continuation, columns, cut, dropped, shares, unchosen
 from preplay.report.drawings import drawn
+from preplay.report.notation import UNPLAYED
+from preplay.report.rivalgames import met
 from preplay.report.trust import MATCH, trust
 from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, open_run
 from preplay.runs.matches import MatchResult
@@ -91,6 +94,8 @@ def preparation(run: Run) -> dict[str, Any]:
             "rank": rank.tolist(),
             "end": "".join(ends),
             "openings": names,
+            "others": _others(run, tree, book) if written else {},
+            "games": met(tree, written.moves, book.start, matchup, other(side)) if written else {},
             "beyond": {k: [line.move, *map(list, line.replies)] for k, line in beyond.items()},
         },
         "steps": steps,
@@ -104,6 +109,33 @@ def _match(run: Run) -> MatchResult | None:
         return None
     kept = open_run(directory)
     return MatchResult.found(kept) if kept.command == "match" else None
+
+
+def _others(run: Run, tree: Tree, book: Book) -> dict[int, list[Any]]:
+    """The studied alternatives at own histories: [move, SAN, score, worth, replies, line] each."""
+    found: dict[int, list[Any]] = {}
+    for history, options in kept(run).items():
+        k = tree.get(history)
+        if k is None or tree.leaves[k]:
+            continue
+        found[k] = []
+        for option in options:
+            told = notation.continued(history, option.line or (option.move,), book.start, book.chess960)
+            replies = [
+                [UNPLAYED.get(r.move) or _said(history, option.move, r.move, book), *_short(r)]
+                for r in option.replies
+            ]
+            worth = float(f"{option.worth:.6g}")
+            found[k].append([option.move, told[0], option.score, worth, replies, told])
+    return found
+
+
+def _said(history: tuple[str, ...], move: str, reply: str, book: Book) -> str:
+    return notation.continued((*history, move), [reply], book.start, book.chess960)[0]
+
+
+def _short(reply: Reply) -> tuple[float, float]:
+    return float(f"{reply.probability:.4g}"), float(f"{reply.value:.4g}")
 
 
 def _files(run: Run, book: Book) -> dict[str, str]:

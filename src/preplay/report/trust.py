@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from preplay.report.words import MODELS, table, timed
+from preplay.matchup.chess_values import RESULTS
+from preplay.report.words import MODELS, table
 from preplay.runs.matches import MatchResult
 from preplay.runs.prepared import PrepareResult
 
@@ -36,19 +37,20 @@ def trust(
     Only values that were calibrated and judged, or games that were played, are called a score; else it
     is a model's.
     """
-    calibrated = is_calibrated(matchup)
+    real = are_results(result, matchup)
     rows = [*_valued(result, unprepared), *_played(result, match)]
     return {
         "rows": [asdict(row) for row in rows],
-        "headline": _headline(rows, calibrated),
-        "notes": _notes(matchup, rows, calibrated),
+        "headline": _headline(rows, real, matchup),
+        "scores": "expected score" if real else "model score",
+        "notes": _notes(result, matchup, rows, real),
     }
 
 
-def is_calibrated(matchup: Mapping[str, Any]) -> bool:
-    """Whether values are results of games rather than an engine's scores on some scale."""
-    value = table(matchup, "value")
-    return "calibrat" in str(value.get("model")) or bool(value.get("calibration")) or timed(matchup)
+def are_results(result: PrepareResult, matchup: Mapping[str, Any]) -> bool:
+    """Whether values are expected results rather than an engine's scores on some scale."""
+    scored = matchup.get("kind") == "chess" and table(matchup, "value").get("model") not in RESULTS
+    return result.scores == "results" and not scored
 
 
 def _valued(result: PrepareResult, unprepared: float) -> list[Row]:
@@ -77,10 +79,11 @@ def _played(result: PrepareResult, match: MatchResult | None) -> list[Row]:
         note = f"{clock.games:,} games of each kind under the clock"
         rows.append(Row("clock", "Played", note, *_pair(clock.value, clock.without)))
     if match is not None:
-        how = "to the end" if match.adjudication == "rules" else "scored where the book ends"
+        how = "scored where the book ends" if match.adjudication == "model" else "to the end"
         control = match.control.score if match.control else None
         note = f"{match.games:,} games, {how}" + (", and as many without" if control else "")
-        rows.append(Row("played", "Played in a match", note, *_pair(match.score, control)))
+        name = "scored" if match.adjudication == "model" else "played"
+        rows.append(Row(name, "Played in a match", note, *_pair(match.score, control)))
     return rows
 
 
@@ -90,8 +93,12 @@ def _pair(value: Any, without: Any) -> tuple[float, float | None, float, float]:
     return value.mean, without.mean, value.error, without.error
 
 
-def _headline(rows: list[Row], calibrated: bool) -> dict[str, Any]:
-    """The row to believe: games to compare first, then the best searched values."""
+def _headline(rows: list[Row], real: bool, matchup: Mapping[str, Any]) -> dict[str, Any]:
+    """The row to believe: games to compare first, then the best searched values.
+
+    In chess, values must be judged as well to be called expected scores.
+    """
+    judged = matchup.get("kind") != "chess" or any(row.name == "judged" for row in rows)
     by_name = {row.name: row for row in rows}
     for name in ("played", "clock", "fresh", "judged", "promised"):
         row = by_name.get(name)
@@ -100,18 +107,25 @@ def _headline(rows: list[Row], calibrated: bool) -> dict[str, Any]:
         if name in ("played", "clock"):
             label = "in games played"
         else:
-            label = "expected score" if calibrated and name != "promised" else "model score"
+            label = "expected score" if real and judged else "model score"
         data = {"row": name, "label": label, "score": row.score, "without": row.without}
         return data | {"error": row.error}
     raise ValueError("a table without a row to head it")
 
 
-def _notes(matchup: Mapping[str, Any], rows: list[Row], calibrated: bool) -> list[str]:
+def _notes(result: PrepareResult, matchup: Mapping[str, Any], rows: list[Row], real: bool) -> list[str]:
     notes: list[str] = []
     if matchup.get("kind") != "chess":
         return notes
     model = str(table(matchup, "value").get("model") or "linear")
-    if not calibrated:
+    if curve := result.calibration:
+        notes.append(
+            f"Scores are results: by {curve.games:,} games of the two sides a level position is worth "
+            f"{curve.score(0.0):.1%} to White and a pawn more {curve.score(1.0):.1%} (intercept "
+            f"{curve.intercept:.3f} ± {curve.intercept_error:.3f}, slope {curve.slope:.3f} ± "
+            f"{curve.slope_error:.3f} a pawn)."
+        )
+    if not real:
         notes.append(
             "A model score is no result: it says how the engine likes the positions in which the book "
             f"ends ({MODELS.get(model, model)}). Games to the end may give more or less, so no rating is "

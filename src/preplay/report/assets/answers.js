@@ -8,8 +8,9 @@ import { percent, points } from './words.js';
 export const NEAR = 0.005; // half a point in a hundred games: as good as the book's move
 
 // The studied moves of an own position: [{move, say, score, worth, replies: [[say, p, value]], line}].
-export function studied(data, k) {
-  return (data.tree.others?.[k] ?? []).map(([move, say, score, worth, replies, line]) => ({ move, say, score, worth, replies, line }));
+export function studied({ view, data, numbers }, k) {
+  const written = (sans) => sans.map((san, j) => numbers.prefix(view.depth[k] + 1 + j, j === 0) + san).join(' ');
+  return (data.tree.others?.[k] ?? []).map(([move, say, score, worth, replies, line]) => ({ move, say, score, worth, replies, line: written(line) }));
 }
 
 // {kind, ...}: book {node}; into {node, say}; equal or worse {option, loss}; unknown {say}.
@@ -22,7 +23,7 @@ export function judgeMove(app, k, uci) {
     const twin = app.among(positionKey(play(app.position(k), uci))).find((j) => book.followed(j) && (!book.leaf(j) || book.own(j)));
     if (twin !== undefined) return { kind: 'into', node: twin, say };
   }
-  const options = studied(data, k);
+  const options = studied(app, k);
   const option = options.find((one) => one.move === uci);
   const own = options.find((one) => bookMoves(book, k).some((c) => book.name(c) === one.move));
   if (option) {
@@ -46,7 +47,7 @@ export function explain(app, k, verdict) {
     if (option.replies.length) said.push(`${other} answers ${answersTo(option.replies)}.`);
     if (option.line) said.push(`The line: ${option.line}.`);
   } else if (verdict.kind === 'unknown' && verdict.least) {
-    said.push(`${verdict.say} is not among the engine’s ${studied(data, k).length} best moves here; the last of these, ${verdict.least.say}, earns ${points(book.worth[k] - verdict.least.worth, false)} points per 100 games less.`);
+    said.push(`${verdict.say} is not among the engine’s ${studied(app, k).length} best moves here; the last of these, ${verdict.least.say}, earns ${points(book.worth[k] - verdict.least.worth, false)} points per 100 games less.`);
   } else if (verdict.kind === 'unknown') said.push(`${verdict.say} was not studied here.`);
   return said;
 }

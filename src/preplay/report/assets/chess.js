@@ -2,7 +2,8 @@
 
 export const START_FEN = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1';
 export const FILES = 'abcdefgh';
-export const RESIGN = 'resign';
+// Some actions move no piece: giving up, and the rest of the moves together.
+export const movesPiece = (name) => /^[a-h][1-8][a-h][1-8]/.test(name);
 
 export const squareName = (square) => FILES[square % 8] + (1 + Math.floor(square / 8));
 export const squareAt = (name) => FILES.indexOf(name[0]) + 8 * (Number(name[1]) - 1);
@@ -80,7 +81,7 @@ function castlingLetters(board, rooks) {
 
 // The position after a move in UCI notation; castling also as king takes rook.
 export function play(position, uci) {
-  if (uci === RESIGN) return position;
+  if (!movesPiece(uci)) return position;
   const from = squareAt(uci);
   const to = squareAt(uci.slice(2));
   const board = position.board.slice();

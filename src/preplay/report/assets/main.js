@@ -1,11 +1,14 @@
 // Putting it together: one page for each kind of run.
 import { arrange, listenToKeys, makeApp, start, turn } from './app.js';
+import { showCompare } from './compare.js';
 import { showCurves } from './curves.js';
 import { find, h, tabs } from './dom.js';
 import { makeFinder } from './finder.js';
 import { gapChart, makeMixed, mixedCard, mixedFacts, mixedTable, mixedTop } from './mixed.js';
+import { gameList, makeMatch, matchCard, matchFacts, matchTop } from './match.js';
 import { makeBook } from './model.js';
 import { makeOrder } from './order.js';
+import { makePolicy, policyCard, policyFacts, policyTop } from './policy.js';
 import { bookCard, makePositionCard, tryMove } from './position.js';
 import { makeStage } from './stage.js';
 import { bookTop, restoreTheme } from './summary.js';
@@ -61,37 +64,25 @@ function showBook(data) {
   start(app);
 }
 
-function showMixed(data) {
-  const view = makeMixed(data);
-  const app = makeApp(data, view, false);
-  mixedTop(data);
+// A tree to explore with a card for each position, and further parts beside it.
+function showTree(data, view, { top, card: makeCard, parts, above = null }) {
+  const app = makeApp(data, view, data.side === 2);
+  top(data);
   const finder = makeFinder(app);
   const stage = makeStage(app);
   const tree = makeTreePane(app);
-  const card = makePositionCard(app, mixedCard);
-  const table = mixedTable(app);
+  const card = makePositionCard(app, makeCard);
   app.tried = (uci) => tryMove(app, card, uci);
-  const choose = (side) => {
-    view.side = side;
-    app.flipped = side === '2';
-    table.refresh();
-    app.refresh();
-  };
-  const switches = h('fieldset', { class: 'switch' }, h('legend', {}, 'Whose book'), ['1', '2'].map((side) => h('label', {},
-    h('input', { type: 'radio', name: 'side', value: side, checked: side === '1', change: () => choose(side) }), h('span', {}, data.sides[Number(side) - 1]))));
-  const pane = tabs('Parts of the equilibrium', [
-    { name: 'tree', title: 'Explore', body: explore(card, finder, tree) },
-    { name: 'book', title: 'Book', body: h('div', { class: 'pane' }, table.element) },
-    { name: 'gap', title: 'How exact', body: h('div', { class: 'pane' }, gapChart(data)) },
-    { name: 'trust', title: 'Trust', body: h('div', { class: 'pane' }, mixedFacts(data)) },
-  ]);
   app.listeners.push((k, { changed }) => {
     card.show(k, changed);
     if (changed) tree.refresh();
     tree.show(k);
   });
-  table.refresh();
-  pane.element.prepend(switches);
+  const pane = tabs('Parts of the page', [
+    { name: 'tree', title: 'Explore', body: explore(card, finder, tree) },
+    ...parts(app).map(([name, title, body]) => ({ name, title, body: h('div', { class: 'pane' }, body) })),
+  ]);
+  if (above) pane.element.prepend(above(app));
   arrange(stage, pane.element);
   pane.show('tree');
   listenToKeys(app, { f: () => data.chess && turn(app), '/': () => {
@@ -101,7 +92,41 @@ function showMixed(data) {
   start(app);
 }
 
+function showMixed(data) {
+  const view = makeMixed(data);
+  let table = null;
+  const switches = (app) => {
+    const choose = (side) => {
+      view.side = side;
+      app.flipped = side === '2';
+      table.refresh();
+      app.refresh();
+    };
+    return h('fieldset', { class: 'switch' }, h('legend', {}, 'Whose book'), ['1', '2'].map((side) => h('label', {},
+      h('input', { type: 'radio', name: 'side', value: side, checked: side === '1', change: () => choose(side) }), h('span', {}, data.sides[Number(side) - 1]))));
+  };
+  showTree(data, view, {
+    top: mixedTop,
+    card: mixedCard,
+    above: switches,
+    parts(app) {
+      table = mixedTable(app);
+      table.refresh();
+      return [['book', 'Book', table.element], ['gap', 'How exact', gapChart(data)], ['trust', 'Trust', mixedFacts(data)]];
+    },
+  });
+}
+
+const showMatch = (data) => showTree(data, makeMatch(data), {
+  top: matchTop, card: matchCard, parts: (app) => [['games', 'Games', gameList(app)], ['trust', 'Result', matchFacts(data)]],
+});
+
+const showPolicy = (data) => showTree(data, makePolicy(data), {
+  top: policyTop, card: policyCard, parts: () => [['trust', 'Result', policyFacts(data)]],
+});
+
 restoreTheme();
 const DATA = JSON.parse(find('#data').textContent);
-({ book: showBook, mixed: showMixed, curves: showCurves })[DATA.kind](DATA);
+({ book: showBook, mixed: showMixed, match: showMatch, policy: showPolicy, compare: showCompare, curves: showCurves })[DATA.kind](DATA);
+if (find('link[rel=manifest]') && navigator.serviceWorker) navigator.serviceWorker.register('worker.js').catch(() => { /* it works without */ });
 document.documentElement.dataset.ready = 'true';

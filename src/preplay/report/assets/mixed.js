@@ -137,7 +137,7 @@ export function mixedFacts(data) {
   const spent = worth.costs ? ` (cost ${worth.costs.map(compact).join(' and ')} a position)` : '';
   const learns = (k) => [`${data.sides[k]} learns`, `${compact(Number(worth.sizes[k].toFixed(1)))} positions`, Number.isFinite(worth.entropy[k]) ? `on average; plays with ${worth.entropy[k].toFixed(2)} nats of entropy a game` : 'on average'];
   return h('div', { class: 'trust' },
-    h('h3', {}, `${one}’s score, net of memory`),
+    h('h2', {}, `${one}’s score, net of memory`),
     factList([...cases.map(([name, value]) => [name, percent(value, 2)]), ['At the board, memory not subtracted', percent(worth.utility, 2)],
       ['Certified', `between ${percent(worth.lower, 4)} and ${percent(worth.upper, 4)}`, exactness(worth.gap)], learns(0), learns(1)]),
     h('p', {}, `${one}: ${data.players[0]}. ${two}: ${data.players[1]}.`),

@@ -18,10 +18,10 @@ export function makeOrder(app) {
     input: () => choose(Number(slider.value)),
   });
   const chart = makeChart({
-    label: 'Model score against the number of positions learned',
-    series: [{ name: 'Model score', tone: 'tone-a', points: stops.map(([size, value]) => ({ x: size, y: value })) }],
+    label: `${data.trust.scores} against the number of positions learned`,
+    series: [{ name: data.trust.scores, tone: 'tone-a', points: stops.map(([size, value]) => ({ x: size, y: value })) }],
     x: { label: 'positions learned', whole: true, low: 0, room: 0.03 },
-    left: { label: 'model score', format: (v) => `${(100 * v).toFixed(Math.abs(whole[1] - unprepared) < 0.05 ? 1 : 0)}%` },
+    left: { label: data.trust.scores, format: (v) => `${(100 * v).toFixed(Math.abs(whole[1] - unprepared) < 0.05 ? 1 : 0)}%` },
     rule: { at: unprepared, label: 'without preparation' },
     height: 230,
     onPick: choose,
@@ -94,7 +94,7 @@ export function makeOrder(app) {
           h('span', { class: 'step-what' }, plural(size - stops[j - 1][0], 'position'), h('span', { class: 'note' }, ` ${size.toLocaleString('en')} in all`)),
           h('span', { class: 'step-gain' }, points(value - stops[j - 1][1])),
           h('span', { class: 'step-value' }, percent(value)),
-          h('button', { type: 'button', class: 'plain', click: () => choose(j), 'aria-label': `Stop after step ${j}` }, 'Stop here')),
+          h('button', { type: 'button', class: 'plain', click: () => choose(j), 'aria-label': `Stop here, after step ${j}` }, 'Stop here')),
         lines.slice(0, 3).map(lineButton),
         rest.length > 0 && h('details', {}, h('summary', {}, plural(rest.length, 'more line')), rest.slice(0, 60).map(lineButton))));
     }
@@ -113,7 +113,7 @@ export function makeOrder(app) {
       chart.element,
       h('label', { class: 'slider', for: 'book-size' }, h('span', {}, 'How much to learn'), slider),
       verdict,
-      h('h3', {}, 'In this order'),
+      h('h2', {}, 'In this order'),
       h('div', { class: 'step-head titles', 'aria-hidden': 'true' }, h('span', { class: 'step-number' }, ''), h('span', { class: 'step-what' }, 'learn'), h('span', { class: 'step-gain' }, 'points / 100'), h('span', { class: 'step-value' }, 'score')),
       rows, more);
     addRows();

@@ -1,5 +1,6 @@
 // The book as PGN: one game with variations, the likeliest answers first, lines of at most 80 characters.
 import { bookMoves } from './cards.js';
+import { movesPiece } from './chess.js';
 import { often, percent } from './words.js';
 
 const tagText = (text) => String(text).replace(/\s+/g, ' ').slice(0, 255).replace(/\\/g, '\\\\').replace(/"/g, '\\"');
@@ -20,7 +21,7 @@ export function writePgn(book, data, number) {
   };
   const followUps = (k) => {
     if (book.own(k)) return book.inside(k) ? bookMoves(book, k) : [];
-    return book.children(k).filter((c) => book.name(c) !== 'resign').sort((a, b) => book.p[b] - book.p[a]);
+    return book.children(k).filter((c) => movesPiece(book.name(c))).sort((a, b) => book.p[b] - book.p[a]);
   };
   // A line to its end; what leaves it is put in brackets after the move that it replaces.
   function line(k, opening) {

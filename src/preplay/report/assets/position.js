@@ -35,8 +35,8 @@ function clockFact(data, k) {
 
 // The engine's alternatives with what they are worth against this opponent, the answer hoped for, and the line.
 function alternatives(app, k) {
-  const { view: book, data } = app;
-  const options = studied(data, k);
+  const { view: book } = app;
+  const options = studied(app, k);
   if (!options.length) return null;
   const mine = new Set(bookMoves(book, k).map((c) => book.name(c)));
   return h('details', { class: 'alternatives', open: true }, h('summary', {}, 'Other moves, against this opponent'),
@@ -73,7 +73,7 @@ export function bookCard(app, k) {
       h('p', { class: 'verdict' }, 'The book ends here', h('span', { class: `pill end-${end}` }, END_NAMES[end])),
       h('p', {}, endReason(end, { reach, value: book.value[k], cost, budget, other: data.rival, beyond: data.tree.beyond[k] })));
     if (end === 's') parts.push(h('p', { class: 'label' }, 'The whole book goes on with'), moveRows(app, byShare(book, k), () => '', 'mine'));
-    parts.push(factList([met, end === 'g' ? null : ['Your model score', value, score], clockFact(data, k)]));
+    parts.push(factList([met, end === 'g' ? null : [`Your ${data.trust.scores}`, value, score], clockFact(data, k)]));
     return parts;
   }
   if (book.own(k)) {
@@ -109,7 +109,7 @@ export function bookCard(app, k) {
       return [h('span', { class: 'then' }, 'then '), h('strong', {}, book.say(next))];
     }, 'theirs'),
     rivalGames(app, k),
-    factList([met, ['Your model score', percent(book.worth[k]), 'with the book'], clockFact(data, k)]));
+    factList([met, [`Your ${data.trust.scores}`, percent(book.worth[k]), 'with the book'], clockFact(data, k)]));
   return parts;
 }
 

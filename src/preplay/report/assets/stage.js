@@ -2,7 +2,7 @@
 // answered themselves.
 import { byShare, turn, walk } from './app.js';
 import { describe, makeBoard } from './board.js';
-import { RESIGN, isWhite, squareAt, squareName } from './chess.js';
+import { isWhite, movesPiece, squareAt, squareName } from './chess.js';
 import { h, icon, toast } from './dom.js';
 import { cellName, describeMarks, gridMarks, landing, makeGrid } from './grid.js';
 import { legalMoves } from './rules.js';
@@ -94,7 +94,7 @@ function chessStage(app) {
   });
   function squaresOf(k) {
     const name = view.name(k);
-    if (name === RESIGN) return null;
+    if (!movesPiece(name)) return null;
     const [from, to] = [squareAt(name), squareAt(name.slice(2))];
     const before = app.position(view.parent[k]);
     const king = before.board[from].toLowerCase() === 'k';
@@ -106,7 +106,7 @@ function chessStage(app) {
     const position = app.position(k);
     const hide = app.training() && !reveal;
     const mine = view.own(k);
-    const nodes = hide || (data.kind === 'book' && view.endOf(k) !== '-') ? [] : byShare(view, k).filter((c) => view.p[c] >= 0.005 && view.name(c) !== RESIGN).slice(0, 8);
+    const nodes = hide || (data.kind === 'book' && view.endOf(k) !== '-') ? [] : byShare(view, k).filter((c) => view.p[c] >= 0.005 && movesPiece(view.name(c))).slice(0, 8);
     board.show({
       position,
       flipped: app.flipped,

@@ -13,7 +13,7 @@ export function makeTop(data, title, figures) {
   find('#top').replaceChildren(
     h('h1', { title }, title),
     h('ul', { class: 'figures', 'aria-label': 'In short' }, figures.map(([value, what, kind]) => h('li', { class: kind ?? null }, h('strong', {}, value), ` ${what}`))),
-    h('span', { class: 'spring' }), ...(['book', 'mixed', 'policy'].includes(data.kind) ? makeHelp(data) : []), theme);
+    h('span', { class: 'spring' }), ...(['book', 'mixed', 'match', 'policy'].includes(data.kind) ? makeHelp(data) : []), theme);
 }
 
 function toggleTheme() {
@@ -62,8 +62,8 @@ export function made(data) {
   return [
     h('details', { class: 'card made' }, h('summary', {}, 'How this was computed'),
       rows([...data.facts, ...effort, ['Command', `preplay ${data.command}`], ['Matchup', data.matchup], ['Made', data.created.replace('T', ' ')]]),
-      h('h3', {}, 'Versions'), rows(Object.entries(data.versions)),
-      h('h3', {}, 'Configuration'), h('pre', { tabindex: 0, role: 'region', 'aria-label': 'Configuration as JSON' }, JSON.stringify(data.config, null, 2))),
+      h('h2', {}, 'Versions'), rows(Object.entries(data.versions)),
+      h('h2', {}, 'Configuration'), h('pre', { tabindex: 0, role: 'region', 'aria-label': 'Configuration as JSON' }, JSON.stringify(data.config, null, 2))),
     h('p', { class: 'credits' }, 'Made by preplay. This file is complete: it loads nothing from anywhere.',
       (data.chess || data.pieces) && ' Chess pieces by Colin M.L. Burnett (GFDL, BSD and GPL), by way of python-chess.'),
   ];

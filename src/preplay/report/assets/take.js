@@ -9,7 +9,7 @@ const fileName = (data, ending) => `${data.sides[data.side - 1]}-${data.rival}`.
 export function makeTake(app) {
   const { data, view: book, numbers } = app;
   const button = (text, action, kind = 'plain') => h('button', { type: 'button', class: kind, click: action }, text);
-  const part = (title, text, ...actions) => h('div', { class: 'take-part' }, h('h3', {}, title), h('p', { class: 'aside' }, text), h('div', { class: 'actions' }, actions));
+  const part = (title, text, ...actions) => h('div', { class: 'take-part' }, h('h2', {}, title), h('p', { class: 'aside' }, text), h('div', { class: 'actions' }, actions));
   const pgn = () => writePgn(book, data, numbers);
   const { polyglot, anki } = data.files ?? {};
   const print = () => {

@@ -1,0 +1,57 @@
+// A hardened policy: what to mix at each position so that somebody who prepares gains least.
+import { byShare } from './app.js';
+import { factList, h } from './dom.js';
+import { exactness } from './mixed.js';
+import { decodeTree } from './model.js';
+import { moveRows } from './position.js';
+import { made, makeTop } from './summary.js';
+import { compact, percent, plural, points } from './words.js';
+
+export function makePolicy(data) {
+  const tree = decodeTree(data.tree);
+  const side = String(data.side);
+  return {
+    ...tree,
+    data,
+    own: (k) => tree.player[k] === side,
+    mine: (k) => k > 0 && tree.player[tree.parent[k]] === side,
+    dim: () => false,
+    ending: (k) => (tree.leaf(k) ? 'as at the board' : ''),
+    main(k) {
+      let best = -1;
+      for (const c of tree.children(k)) if (best < 0 || tree.p[c] > tree.p[best]) best = c;
+      return best;
+    },
+  };
+}
+
+export function policyCard(app, k) {
+  const { view, data } = app;
+  if (view.leaf(k)) return [h('p', { class: 'verdict' }, 'From here on: as at the board')];
+  const me = data.sides[data.side - 1];
+  if (view.own(k)) return [h('p', { class: 'label' }, `${me} plays at random, with these shares`), moveRows(app, byShare(view, k), () => '', 'mine')];
+  return [h('p', { class: 'label' }, `${data.sides[2 - data.side]} may come by`), h('ul', { class: 'choices' }, view.children(k).map((c) => h('li', {},
+    h('button', { type: 'button', class: 'choice', click: () => app.go(c) }, app.numbers.prefix(view.depth[c], true) + view.say(c)))))];
+}
+
+export function policyTop(data) {
+  const { value, before, positions } = data.policy;
+  const figures = [[percent(value, 2), `is what ${data.sides[2 - data.side]} nets by preparing`]];
+  if (Number.isFinite(before.value)) figures.push([percent(before.value, 2), 'before', 'wide']);
+  makeTop(data, `${data.sides[data.side - 1]}: hard to prepare against`, [...figures, [compact(positions), positions === 1 ? 'position' : 'positions', 'wide']]);
+}
+
+export function policyFacts(data) {
+  const p = data.policy;
+  const preparer = data.sides[2 - data.side];
+  return h('div', { class: 'trust' },
+    factList([
+      [`The best book of ${preparer} nets`, percent(p.value, 3), Number.isFinite(p.gap) ? exactness(p.gap) : ''],
+      Number.isFinite(p.lower) && Number.isFinite(p.upper) && ['Certified', `between ${percent(p.lower, 3)} and ${percent(p.upper, 3)}`],
+      Number.isFinite(p.before.value) && ['Before', percent(p.before.value, 3), Number.isFinite(p.before.randomness) ? `with softmax of ${compact(p.before.randomness)} centipawns` : ''],
+      Number.isFinite(p.loss) && ['Given away for it', `${points(p.loss, false)} points per 100 games`, 'against somebody who does not prepare'],
+      ['Mixes at', plural(p.positions, 'position')],
+    ]),
+    h('p', {}, 'At each position draw a move with the shares shown: no other mixture within what may be given away leaves a preparer less, within this model.'),
+    made(data));
+}

@@ -66,7 +66,7 @@ def played(run: Run) -> dict[str, Any]:
             "opponent": result.opponent,
             "tally": [result.wins, result.draws, result.losses],
             "score": list(result.score),
-            "elo": [result.elo.mean, result.elo.low, result.elo.high],
+            "elo": [result.elo.mean, result.elo.low, result.elo.high] if result.elo else [None] * 3,
             "promised": result.promised,
             "promised_error": result.promised_error,
             "agrees": result.agrees,

@@ -95,3 +95,8 @@ def test_reliability_parts_hold_all_positions() -> None:
     assert all(a.high <= b.low for a, b in itertools.pairwise(bins))
     assert all(abs(part.expected - part.played) < 4 * part.error + 0.02 for part in bins)
     assert reliability(fitted([]), []) == []
+
+
+def test_a_handful_of_games_makes_no_results() -> None:
+    assert fitted(played(19, 0.3, 0.7, seed=2)).tells == "model"
+    assert fitted(played(20, 0.3, 0.7, seed=2)).tells == "results"

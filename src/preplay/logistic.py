@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +15,9 @@ PRIOR_MEAN = np.array([0.0, 0.5])
 PRIOR_DEVIATION = np.array([1.0, 0.5])
 """What is believed of intercept and slope before any game: worth about four games, so that a few games,
 or games that all end alike, give a curve too."""
+
+FEW = 20
+"""Games that a curve must go through before its values are called results."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,11 @@ class Curve:
     """Of the two errors."""
     games: int
     positions: int
+
+    @property
+    def tells(self) -> Literal["results", "model"]:
+        """What its values are: below `FEW` games it is a guess rather than a measurement."""
+        return "results" if self.games >= FEW else "model"
 
     def score(self, pawns: float) -> float:
         """The expected result at a score."""

@@ -181,6 +181,21 @@ def test_judges_look_further_than_the_values_search(tmp_path: Path) -> None:
     assert limits("judge=false", "judge.nodes=5") == ["5 nodes", "10 nodes"]
 
 
+def test_the_papers_experiment_is_the_papers(tmp_path: Path) -> None:
+    """Neither a judge nor calibration, unless asked for; plain chess has both."""
+    store = tmp_path / "s.sqlite"
+    with open_matchup("chess-paper", workers=1, store=store) as paper:
+        assert (paper.judge, paper.calibration, paper.scores) == (None, None, "model")
+    with open_matchup("chess-paper", ("judge.milliseconds=100",), workers=1, store=store) as asked:
+        assert asked.judge is not None
+    with open_matchup("chess", workers=1, store=store) as plain:
+        assert plain.judge is not None
+        assert plain.calibration is not None
+        assert plain.scores == "results"
+    with open_matchup("chess", ("judge=false", "value.model=linear"), workers=1, store=store) as before:
+        assert (before.judge, before.calibration, before.scores) == (None, None, "model")
+
+
 def test_other_starts_and_chess960(tmp_path: Path) -> None:
     changes = (*SMALL, 'start.moves=["e4", "c5"]')
     with open_matchup("chess", changes, store=tmp_path / "s.sqlite") as matchup:

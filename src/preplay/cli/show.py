@@ -76,13 +76,15 @@ def kept(result: Result) -> None:
 
 def print_scale(scores: str, curve: Curve | None) -> None:
     """What kind of numbers values are."""
-    if curve is not None:
+    if curve is not None and scores == "results":
         level = f"a level position {curve.score(0.0):.3f} for White, a pawn {curve.score(1.0):.3f}"
         print(f"  results, not scores  by {curve.games:,} games of the two: {level}")
         print(
             f"{'':23}intercept {curve.intercept:.3f} ± {curve.intercept_error:.3f}, "
             f"slope {curve.slope:.3f} ± {curve.slope_error:.3f}"
         )
+    elif curve is not None:
+        print(f"  model scores         only {curve.games} games of the two were played so far")
     elif scores == "model":
         print(
             '  model scores         not results of games; value.model = "calibrated" plays games for them'

@@ -142,7 +142,7 @@ def frontier(
         order=tuple(Step(tree.history(k), gain) for k, gain in learned),
         guess=True if matchup.guessing else None,
         judged=explored.judged,
-        scores=matchup.scores,
+        scores=matchup.scores if explored.curve is None else explored.curve.tells,
         calibration=explored.curve,
         tree=tree,
         name=matchup.name,

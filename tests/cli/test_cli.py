@@ -194,7 +194,7 @@ def test_damaged_and_foreign_runs_are_refused(
     (run / "checkpoint.npz").write_text("garbage")
     assert "checkpoint.npz: not a checkpoint to go on from (damaged, or not an .npz file)" in refused()
     (run / "run.json").write_text("{")
-    assert "run.json: damaged or foreign" in refused()
+    assert "run.json: line 1, column 2" in refused()
     (run / "run.json").write_text('{"format": "preplay-run/9"}')
     assert "(format 'preplay-run/9'); expected preplay-run/1" in refused()
     (run / "run.json").unlink()

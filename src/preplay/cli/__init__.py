@@ -44,7 +44,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _quit(code: int) -> NoReturn:
-    """End without a word about output that nobody takes."""
+    """Exit with a code; output that can no longer be written is dropped silently."""
     with contextlib.suppress(OSError):
         sys.stdout.flush()
         sys.exit(code)

@@ -28,7 +28,7 @@ def bounds(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Bound how exploitable the opponent is by how randomly he plays (Theorem 1 of the paper).
+    """Bound how exploitable the opponent is by how randomly they play (Theorem 1 of the paper).
 
     Example: preplay bounds synthetic --side 1 --advantage 0.6 --epsilon 0.5
     """

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from preplay.cli import options, show
+from preplay.cli.lines import print_lines
 
 
 def draw(
@@ -46,9 +47,13 @@ def draw(
         )
     else:
         print(f"A pure book of {show.histories(drawn.size)} for side {side} (seed {seed})")
-        for entry in drawn.entries[:20]:
-            print(f"  {' '.join(entry.history) or '(start)'}: {' / '.join(entry.moves)}")
-        if drawn.size > 20:
-            print(f"  ... and {drawn.size - 20} more (-o FILE or --json for all)")
+        if drawn.entries:
+            write = None
+            if kept.matchup.get("kind") in ("chess", "chess-clock"):
+                from preplay.chess.books.naming import writing
+
+                write = writing(drawn)
+            met = {"met": lambda e: show.one_in(e.reach)}
+            print_lines(drawn.entries, write, met, 20, more="-o FILE or --json for all")
         if output is not None:
             print(f"Written: {output}")

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from preplay.cli import options, show
+from preplay.cli.lines import print_lines
 
 if TYPE_CHECKING:
     from preplay.equilibria.contest import Entropy
     from preplay.matchup import Matchup
     from preplay.runs.equilibria import EquilibriumResult
+
+
+SELDOM = 0.0005
+"""Histories that are memorized with a smaller probability are not printed."""
 
 
 def equilibrium(
@@ -98,58 +104,48 @@ def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -
     """A readable account of the equilibrium."""
     first = matchup.sides[0]
     print(f"Equilibrium of preparation in {matchup.name}, values for side {first}")
-    print(f"  nobody prepares        {found.baseline:.6g}")
+    said = partial(show.fact, indent=25)
+    said("nobody prepares", f"{found.baseline:.6g}")
     for name, alone, inside in zip(
         matchup.sides, found.only_one_prepares, found.only_one_bounds, strict=True
     ):
         if alone is not None and inside is not None:
             apart = f"in [{inside[0]:.6g}, {inside[1]:.6g}]"
             known = f"{alone:.6g}" if inside[1] - inside[0] <= 1e-9 else apart
-            print(f"  only {name} prepares".ljust(25) + f"{known}  (net of memory)")
+            said(f"only {name} prepares", f"{known}  (net of memory)")
     bounds = f"in [{found.lower:.6g}, {found.upper:.6g}]"
     both = f"{found.value:.6g}, certified {bounds}" if found.ending == "complete" else bounds
-    print(f"  both prepare           {both}")
-    print(f"  played utility         {found.utility:.6g}  (memory not subtracted)")
-    print(f"  gap                    {found.gap:.3g}", end="")
+    said("both prepare", both)
+    said("played utility", f"{found.utility:.6g}  (memory not subtracted)")
     unsure = "values not known" if matchup.sampling is None else "sampling"
     parts = [
         f"{size:.2g} {what}"
         for size, what in ((found.sampling_error, unsure), (found.open_error, "not looked at"))
         if size > 0.005 * found.gap and size > 1e-12
     ]
-    print(f"  (of it {', '.join(parts)})" if parts else "")
-    print(
-        f"  method                 {found.method}, {found.iterations:,} iterations, {found.seconds:.2f} s"
-    )
-    grown = show.histories(found.histories)
-    print(f"  public tree            {grown}, {found.questions:,} questions")
+    said("gap", f"{found.gap:.3g}" + (f"  (of it {', '.join(parts)})" if parts else ""))
+    said("method", f"{found.method}, {found.iterations:,} iterations, {found.seconds:.2f} s")
+    said("public tree", f"{show.histories(found.histories)}, {found.questions:,} questions")
     if found.ending != "complete":
-        print(f"  growth stopped by      {found.ending}")
+        said("growth stopped by", found.ending)
     if matchup.guessing:
-        print(
-            "  values                 first guesses, no games were played; "
-            "`preplay match` of a saved run plays them"
-        )
+        said("values", "first guesses, no games were played; `preplay match` of a saved run plays them")
     for name, opponent, mixed in zip(matchup.sides, matchup.sides[::-1], found.sides, strict=True):
-        book = mixed.book
         print(f"\nSide {name}: memorizes {mixed.expected_size:.2f} histories on average")
-        print(f"  its moves have {mixed.entropy.play:.4g} nats of entropy a game")
-        print(f"  {theorem2(mixed.entropy, opponent)}")
-        often = [e for e in book.entries if e.probability >= 0.0005]
-        rows = [
-            (
-                matchup.write_line(e.history) or "(start)",
-                show.moves(matchup, e),
-                f"{e.probability:.3f}",
-                show.one_in(e.reach),
-                f"{e.gain:+.5f}",
-            )
-            for e in sorted(often, key=lambda e: (-e.probability * e.reach, len(e.history)))[:lines]
-        ]
-        if rows:
-            show.print_table(("history", "play", "memorized", "met", "gain"), rows, right=(2, 3, 4))
-        if len(rows) < len(often):
-            print(f"... and {len(often) - len(rows)} more (--lines N, --json or --save DIR for all)")
+        show.say(f"its moves have {mixed.entropy.play:.4g} nats of entropy a game", indent=2)
+        show.say(theorem2(mixed.entropy, opponent), indent=2)
+        often = [e for e in mixed.book.entries if e.probability >= SELDOM]
+        print_lines(
+            often,
+            matchup.write,
+            {
+                "memorized": lambda e: f"{e.probability:.3f}",
+                "met": lambda e: show.one_in(e.reach),
+                "gain": lambda e: f"{e.gain:+.5f}",
+            },
+            lines if often else 0,
+            more="--lines N, --json or --save DIR for all",
+        )
 
 
 def theorem2(entropy: Entropy, opponent: str) -> str:

@@ -78,14 +78,14 @@ def frontier(
 def print_frontier(matchup: Matchup[Any], front: FrontierResult, lines: int) -> None:
     """A readable account: the best books by falling cost, and the order worth learning."""
     print(f"Memory against value for side {front.side} of {matchup.name}")
-    print(f"Without preparation {front.unprepared:.6g}.", end=" ")
-    if front.error > 1e-6:
-        print(f"Values may be off by up to {front.error:.3g}.", end=" ")
+    error = f" Values may be off by up to {front.error:.3g}." if front.error > 1e-6 else ""
+    below = " Just below each cost the best book is:" if front.points else " Nothing is worth learning."
     if front.judged is not None:
         print("Of the largest book:")
         show.print_judged(front.judged)
     show.print_scale(front.scores, front.calibration)
-    print("Just below each cost the best book is:\n" if front.points else "Nothing is worth learning.")
+    show.say(f"Without preparation {front.unprepared:.6g}.{error}{below}")
+    print()
     if front.points:
         rows = [(f"{p.cost:.4g}", f"{p.size}", f"{p.value:.6f}") for p in front.points]
         show.print_table(("cost", "size", "value"), _thinned(rows, lines), right=(0, 1, 2))
@@ -96,13 +96,15 @@ def print_frontier(matchup: Matchup[Any], front: FrontierResult, lines: int) -> 
         line = matchup.write_line(history) or "(start)"
         learn.append((f"{n}", line, f"{gain:+.5f}", f"{total:.5f}"))
     if learn:
-        show.print_table(("", "history", "gain", "value so far"), learn, right=(0, 2, 3))
+        show.print_table(
+            ("", "history", "gain", "value so far"), learn, right=(0, 2, 3), cut=1, tail=True
+        )
     if len(front.order) > lines:
         print(f"... and {len(front.order) - lines} more (--lines N or --json for all)")
     if front.ending != "complete":
         print(f"Growth stopped by {front.ending}: there may be better books.")
     if front.guess:
-        print("\nAll values are first guesses, no games were played; `preplay prepare` plays them.")
+        show.say("All values are first guesses, no games were played; `preplay prepare` plays them.")
 
 
 def _thinned(rows: Sequence[tuple[str, ...]], most: int) -> Sequence[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from preplay.cli import options, show, words
+from preplay.cli.lines import print_lines
 
 if TYPE_CHECKING:
     from preplay.book import Alternative, Book
@@ -110,23 +111,23 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     book, name = best.book, best.side
     print(f"Best book for side {name} of {matchup.name}")
     error = f" ± {best.error:.4g}" if best.error > 1e-6 else ""
-    print(f"  without preparation  {best.unprepared:.6g}")
+    show.fact("without preparation", f"{best.unprepared:.6g}")
     gain = best.value - best.unprepared
     gain = gain if abs(gain) > ROUNDING else 0.0
     chess = matchup.sides == ("white", "black")
     told = f": {words.points(gain)}" if chess else ""
-    print(f"  with the book        {best.value:.6g}{error}  ({gain:+.6g}{told})")
+    show.fact("with the book", f"{best.value:.6g}{error}  ({gain:+.6g}{told})")
     limit = f", at most {best.budget}" if best.budget is not None else ""
     size = words.positions(best.size) if chess else show.histories(best.size)
-    print(f"  memorized            {size} at {best.cost:g} each{limit}")
-    print(f"  net of memory        {best.net:.6g}, certified upper bound {best.upper:.6g}")
+    show.fact("memorized", f"{size} at {best.cost:g} each{limit}")
+    show.fact("net of memory", f"{best.net:.6g}, certified upper bound {best.upper:.6g}")
     if best.ending != "complete" and not best.tree.complete:
-        print(f"  growth stopped by    {best.ending}: the bound counts what was not looked at")
+        show.fact("growth stopped by", f"{best.ending}: the bound counts what was not looked at")
     elif best.ending != "complete":
-        print(f"  games stopped by     {best.ending}: the bound and the error count what was not played")
+        show.fact("games stopped by", f"{best.ending}: bound and error count what was not played")
     if matchup.clock is not None and best.clock is None:
-        print("  no fresh games       the values are first guesses; only the bound and the error count")
-    print(f"  looked at            {show.histories(best.histories)}, {best.questions:,} questions")
+        show.fact("no fresh games", "the values are first guesses; only the bound and the error count")
+    show.fact("looked at", f"{show.histories(best.histories)}, {best.questions:,} questions")
     if best.judged is not None:
         show.print_judged(best.judged)
     show.print_scale(best.scores, best.calibration)
@@ -142,22 +143,19 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
             why = f"one of {show.histories(best.refused.size)} was chosen, but {best.refused}"
         print(f"\nThe best book is empty: {why}.")
         return
-    rows = [
-        (
-            matchup.write_line(entry.history) or "(start)",
-            show.moves(matchup, entry),
-            show.one_in(entry.reach),
-            f"{entry.gain:+.5f}",
-            f"{entry.value:.3f}",
-        )
-        for entry in sorted(book.entries, key=lambda e: (-e.reach, len(e.history)))[:lines]
-    ]  # fmt: skip
-    if rows:
-        print()
-        show.print_table(("history", "play", "met", "gain", "value there"), rows, right=(2, 3, 4))
-        print_deviations(matchup, book, lines)
-        if len(rows) < book.size:
-            print(f"... and {book.size - len(rows)} more (--lines N, --json or --save DIR for all)")
+    print()
+    print_lines(
+        book.entries,
+        matchup.write,
+        {
+            "met": lambda e: show.one_in(e.reach),
+            "gain": lambda e: f"{e.gain:+.5f}",
+            "value there": lambda e: f"{e.value:.3f}",
+        },
+        lines,
+        more="--lines N, --json or --save DIR for all",
+    )
+    print_deviations(matchup, book, lines)
 
 
 def print_deviations(matchup: Matchup[Any], book: Book, lines: int) -> None:
@@ -171,16 +169,15 @@ def print_deviations(matchup: Matchup[Any], book: Book, lines: int) -> None:
         assert decision is not None
         first, played = decision.options[0], decision.options[decision.played]
         place = matchup.write_line(entry.history) or "(start)"
-        print(
-            f"  {place}: {matchup.write_move(entry.history, played.move)} is worth {played.worth:.4f} "
-            f"from here, {matchup.write_move(entry.history, first.move)} {worth(first)}"
+        show.say(
+            f"{place}: {matchup.write_move(entry.history, played.move)} is worth {played.worth:.4f} "
+            f"from here, {matchup.write_move(entry.history, first.move)} {worth(first)}",
+            indent=2,
         )
         if decision.hoped is not None:
             reply = matchup.write_move((*entry.history, played.move), decision.hoped.reply)
-            print(
-                f"    it hopes for {reply} ({decision.hoped.probability:.0%}), "
-                f"then {decision.hoped.worth:.4f}"
-            )
+            hoped = f"{reply} ({decision.hoped.probability:.0%}), then {decision.hoped.worth:.4f}"
+            show.say(f"it hopes for {hoped}", indent=4)
 
 
 def worth(option: Alternative) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from preplay.book import Entry
+    from preplay.cli.lines import Write
     from preplay.judging import Judged
     from preplay.logistic import Curve
-    from preplay.matchup import Matchup
     from preplay.runs.keeping import Result
 
 
@@ -22,15 +24,56 @@ def print_json(data: Any) -> None:
     print(json.dumps(data, allow_nan=False))
 
 
-def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
-    """Columns as wide as their widest cell; those in `right` are aligned to the right."""
+def width() -> int:
+    """Columns of the terminal; where there is none, 100."""
+    return max(40, shutil.get_terminal_size((100, 24)).columns)
+
+
+def print_table(
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[int] = (),
+    cut: int | None = None,
+    *,
+    tail: bool = False,
+) -> None:
+    """Columns as wide as their widest cell; those in `right` are aligned to the right.
+
+    The cells of column `cut` are shortened so that the table fits the terminal: at their end, or at
+    their beginning where the `tail` counts.
+    """
     widths = [max(len(row[c]) for row in (titles, *rows)) for c in range(len(titles))]
+    if cut is not None:
+        others = sum(widths) - widths[cut] + 2 * (len(widths) - 1)
+        widths[cut] = min(widths[cut], max(12, len(titles[cut]), width() - others))
+        rows = [
+            [shortened(x, widths[cut], tail) if c == cut else x for c, x in enumerate(row)]
+            for row in rows
+        ]
     for row in (titles, ["-" * width for width in widths], *rows):
         cells = [
             cell.rjust(width) if c in right else cell.ljust(width)
             for c, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(cells).rstrip())
+
+
+def shortened(text: str, length: int, tail: bool = False) -> str:
+    """The beginning of a text, or its end, with a dot where something is missing."""
+    if len(text) <= length:
+        return text
+    return "…" + text[len(text) - length + 1 :] if tail else text[: length - 1] + "…"
+
+
+def say(text: str, indent: int = 0) -> None:
+    """A sentence, wrapped to the terminal."""
+    print(textwrap.fill(" " * indent + text, width(), subsequent_indent=" " * indent))
+
+
+def fact(label: str, text: str, indent: int = 23) -> None:
+    """A line of an account: what it is about, and what is said, wrapped to the terminal."""
+    begin = f"  {label}".ljust(indent)
+    print(textwrap.fill(begin + text, width(), subsequent_indent=" " * indent, break_on_hyphens=False))
 
 
 def one_in(probability: float) -> str:
@@ -43,11 +86,11 @@ def one_in(probability: float) -> str:
     return f"1 in {n:.1f}" if n < 10 else f"1 in {n:,.0f}"
 
 
-def moves(matchup: Matchup[Any], entry: Entry, most: int = 4) -> str:
+def moves(entry: Entry, write: Write | None, most: int = 4) -> str:
     """What a book plays at an entry, the likeliest moves first: "e4", or "e4 60% / d4 40%"."""
     likely = sorted(entry.moves.items(), key=lambda item: -item[1])[:most]
     shares = (("" if p > 0.9995 else f" {p:.0%}") for _, p in likely)
-    names = (matchup.write_move(entry.history, move) for move, _ in likely)
+    names = (move if write is None else write(entry.history, move) for move, _ in likely)
     rest = " …" if len(entry.moves) > most else ""
     return " / ".join(name + share for name, share in zip(names, shares, strict=True)) + rest
 
@@ -60,9 +103,9 @@ def histories(count: int) -> str:
 def print_judged(judged: Judged) -> None:
     """What second opinions made of a promise."""
     rounds = f"{judged.rounds} {'round' if judged.rounds == 1 else 'rounds'}"
-    print(f"  judged               in {rounds}, {judged.searches:,} deep searches")
+    fact("judged", f"in {rounds}, {judged.searches:,} deep searches")
     for line in judged.lines():
-        print(f"{'':23}{line}")
+        fact("", line)
 
 
 def kept(result: Result) -> None:
@@ -78,17 +121,16 @@ def print_scale(scores: str, curve: Curve | None) -> None:
     """What kind of numbers values are."""
     if curve is not None and scores == "results":
         level = f"a level position {curve.score(0.0):.3f} for White, a pawn {curve.score(1.0):.3f}"
-        print(f"  results, not scores  by {curve.games:,} games of the two: {level}")
-        print(
-            f"{'':23}intercept {curve.intercept:.3f} ± {curve.intercept_error:.3f}, "
-            f"slope {curve.slope:.3f} ± {curve.slope_error:.3f}"
+        fact("results, not scores", f"by {curve.games:,} games of the two: {level}")
+        fact(
+            "",
+            f"intercept {curve.intercept:.3f} ± {curve.intercept_error:.3f}, "
+            f"slope {curve.slope:.3f} ± {curve.slope_error:.3f}",
         )
     elif curve is not None:
         print(f"  model scores         only {curve.games} games of the two were played so far")
     elif scores == "model":
-        print(
-            '  model scores         not results of games; value.model = "calibrated" plays games for them'
-        )
+        fact("model scores", 'not results of games; value.model = "calibrated" plays games for them')
 
 
 def finite(number: float) -> float | None:

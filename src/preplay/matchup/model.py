@@ -195,15 +195,18 @@ class Matchup(Generic[S]):
         scores = self.engines.scores(side, [entry.history for entry in entries])
         return tuple(replace(e, score=score) for e, score in zip(entries, scores, strict=True))
 
+    @property
+    def write(self) -> Callable[[Sequence[str], str | None], str] | None:
+        """Writes a history, or a move after it, as people read it; None: by the names of the actions."""
+        return None if self.notation is None else self.notation.write
+
     def write_line(self, history: Sequence[str]) -> str:
         """A history as people read it."""
-        return harmless(
-            " ".join(history) if self.notation is None else self.notation.write(history, None)
-        )
+        return harmless(" ".join(history) if self.write is None else self.write(history, None))
 
     def write_move(self, history: Sequence[str], move: str) -> str:
         """A move after a history as people read it."""
-        return harmless(move if self.notation is None else self.notation.write(history, move))
+        return harmless(move if self.write is None else self.write(history, move))
 
 
 def side_named(text: str, sides: tuple[str, str]) -> Side:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -11,6 +11,7 @@ import chess.engine
 
 from preplay.book import Book
 from preplay.chess.engines.analysis import mate_in
+from preplay.chess.rules import ChessGame, line_san
 from preplay.games.clocked import untimed
 
 
@@ -41,6 +42,17 @@ def at_the_board(config: Mapping[str, Any], colour: str, nodes: int) -> str:
     if not any(own.get(kind) for kind in ("nodes", "depth", "milliseconds")):
         own["nodes"] = nodes
     return player_name(own, engine)
+
+
+def writing(book: Book) -> Callable[[Sequence[str], str | None], str]:
+    """Writes a book's histories, or a move after one, in SAN; times are left out."""
+    game = ChessGame(book.start, (), 1000, book.chess960)
+
+    def write(history: Sequence[str], move: str | None) -> str:
+        bare = [untimed(name)[0] for name in history]
+        return line_san(game, bare, None if move is None else untimed(move)[0])
+
+    return write
 
 
 def scores(book: Book) -> dict[tuple[str, ...], chess.engine.PovScore]:

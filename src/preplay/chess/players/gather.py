@@ -125,7 +125,7 @@ class Gathered:
     broken_files: tuple[str, ...] = ()
 
     def counts(self, games: Sequence[OwnGame] | None = None) -> MoveCounts:
-        """How often he chose each move, in some of the games or in all."""
+        """How often the player chose each move, in some of the games or in all."""
         some = self.games if games is None else games
         if not some:
             return NOTHING
@@ -140,7 +140,7 @@ class Gathered:
         return count_moves(np.concatenate(keys), np.concatenate(codes))
 
     def met(self) -> Keys:
-        """Every position of his games, whoever is to move."""
+        """Every position of the player's games, whoever is to move."""
         return np.unique(np.concatenate([game.keys for game in self.games]))
 
 

@@ -11,16 +11,12 @@ import pytest
 from commandline import preplay
 
 from preplay.chess.calibration import HORIZON, Calibrator
-from preplay.chess.engines.discovery import find_engine
-from preplay.errors import EngineError, InputError
+from preplay.errors import InputError
 from preplay.matchup import Matchup, open_matchup
 from preplay.preparation import curve_error, prepare
 from preplay.stopping import Stop
 
-try:
-    find_engine()
-except EngineError:
-    pytest.skip("no Stockfish on this machine", allow_module_level=True)
+pytestmark = pytest.mark.usefixtures("stockfish")
 
 SMALL = (
     "white.nodes=60",

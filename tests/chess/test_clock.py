@@ -13,7 +13,6 @@ from typing import Any
 import chess
 import chess.pgn
 import pytest
-from chessbooks import stockfish
 from commandline import preplay
 from dialogue import Talk
 
@@ -35,9 +34,7 @@ from preplay.sampling.streams import Playout
 from preplay.sampling.timeshare import FRESH
 from preplay.stopping import Stop
 
-ENGINE = stockfish()
-if ENGINE is None:
-    pytest.skip("no Stockfish on this machine", allow_module_level=True)
+pytestmark = pytest.mark.usefixtures("stockfish")
 
 SMALL = (
     "clock.budget=2000",
@@ -336,7 +333,7 @@ def test_milliseconds_and_increments(store: Path) -> None:
         assert state.left == (1000 - spent + 20, 500)
 
 
-def test_the_uci_engine_saves_time_by_its_book_and_spends_it_later() -> None:
+def test_the_uci_engine_saves_time_by_its_book_and_spends_it_later(stockfish: str) -> None:
     """Under a real clock a book move takes next to nothing, and the rest is there for the base engine."""
     lines = [
         ((), "e2e4"),
@@ -347,7 +344,7 @@ def test_the_uci_engine_saves_time_by_its_book_and_spends_it_later() -> None:
     book = Book(1, entries, 0.5, 0.53, 0.01, 0.6)
     played: list[str] = []
     left, taken = 4000, []
-    with Talk(book_lookup(book), str(ENGINE)) as talk:
+    with Talk(book_lookup(book), stockfish) as talk:
         talk.send("uci", "isready")
         talk.until("readyok")
         for reply in ("e7e5", "b8c6", "a7a6", ""):

@@ -13,16 +13,12 @@ from typing import Any
 
 import pytest
 
-from preplay.chess.engines.discovery import find_engine
 from preplay.errors import EngineError, InputError
 from preplay.growth import Limits
 from preplay.matchup import open_matchup
 from preplay.preparation import book_of, prepare
 
-try:
-    find_engine()
-except EngineError:
-    pytest.skip("no Stockfish on this machine", allow_module_level=True)
+pytestmark = pytest.mark.usefixtures("stockfish")
 
 SMALL = (
     "white.nodes=300",

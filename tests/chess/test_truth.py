@@ -11,7 +11,6 @@ import chess
 import chess.engine
 import pytest
 from asgui import AsGui
-from chessbooks import stockfish
 from dialogue import Talk
 
 from preplay.chess.engines.infolines import read_analysis
@@ -22,9 +21,7 @@ from preplay.growth import Limits
 from preplay.matchup import Matchup, open_matchup
 from preplay.preparation import prepare
 
-STOCKFISH = stockfish() or ""
-if not STOCKFISH:
-    pytest.skip("no Stockfish on this machine", allow_module_level=True)
+pytestmark = pytest.mark.usefixtures("stockfish")
 NODES, R = 1000, 30.0
 PLAIN = ("prep.nodes=1000", "value.model=linear", "judge=false")
 SMALL = (f"white.nodes={NODES}", f"black.nodes={NODES}", f"black.randomness={R}", *PLAIN)
@@ -53,21 +50,21 @@ def met(matchup: Matchup[Any]) -> list[ChessState]:
 
 
 def test_the_modelled_distribution_is_the_one_met_in_a_game(
-    matchup: Matchup[Any], met: list[ChessState]
+    matchup: Matchup[Any], met: list[ChessState], stockfish: str
 ) -> None:
     modelled = matchup.base[1].distributions(met)
-    with AsGui(STOCKFISH, NODES, 2) as gui:
+    with AsGui(stockfish, NODES, 2) as gui:
         for state, distribution in zip(met, modelled, strict=True):
             assert distance(distribution, gui.mixture(state.moves, R)) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_outside_referee_draws_from_the_same_distribution(
-    matchup: Matchup[Any], met: list[ChessState]
+    matchup: Matchup[Any], met: list[ChessState], stockfish: str
 ) -> None:
     """bench/outside.py, which knows nothing of preplay, has the opponent that was modelled."""
     outside = runpy.run_path(str(Path(__file__).parents[2] / "bench" / "outside.py"))
     player = {"nodes": NODES, "multipv": 2, "randomness": R}
-    with chess.engine.SimpleEngine.popen_uci(STOCKFISH) as engine:
+    with chess.engine.SimpleEngine.popen_uci(stockfish) as engine:
         engine.configure({"Threads": 1, "Hash": 2})
         for state, modelled in zip(met[:40], matchup.base[1].distributions(met[:40]), strict=True):
             board = chess.Board()
@@ -77,10 +74,10 @@ def test_the_outside_referee_draws_from_the_same_distribution(
             assert distance(drawn, modelled) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_false_clock_would_be_noticed(met: list[ChessState]) -> None:
+def test_a_false_clock_would_be_noticed(met: list[ChessState], stockfish: str) -> None:
     """The test above can fail: with a clock of 0 Stockfish plays otherwise."""
     wrong = 0.0
-    with AsGui(STOCKFISH, NODES, 2) as gui:
+    with AsGui(stockfish, NODES, 2) as gui:
         for state in met[:20]:
             told = gui.mixture(state.moves, R)
             start = " ".join([*state.board.fen().split()[:4], "0", "1"])
@@ -89,12 +86,12 @@ def test_a_false_clock_would_be_noticed(met: list[ChessState]) -> None:
 
 
 def test_the_base_of_the_uci_engine_plays_as_modelled(
-    matchup: Matchup[Any], met: list[ChessState]
+    matchup: Matchup[Any], met: list[ChessState], stockfish: str
 ) -> None:
     """With `Base Fresh Hash`: White's base always plays its best move, Black's is the softmax of two."""
     own = [walk(matchup.game, state.moves[:-1]) for state in met[:25]]
     best = matchup.base[0].distributions(own)
-    with Talk(None, STOCKFISH, nodes=NODES, fresh=True) as talk:
+    with Talk(None, stockfish, nodes=NODES, fresh=True) as talk:
         for state, distribution in zip(own, best, strict=True):
             talk.send(f"position startpos moves {' '.join(state.moves)}")
             assert {talk.best("go wtime 1000 btime 1000"): 1.0} == distribution

@@ -16,13 +16,8 @@ import pytest
 from commandline import preplay
 
 from preplay import book as books
-from preplay.chess.engines.discovery import find_engine
-from preplay.errors import EngineError
 
-try:
-    find_engine()
-except EngineError:
-    pytest.skip("no Stockfish on this machine", allow_module_level=True)
+pytestmark = pytest.mark.usefixtures("stockfish")
 
 SMALL = (
     "white.nodes=300",

@@ -17,12 +17,8 @@ from commandline import preplay
 
 from preplay import runs
 from preplay.chess.engines.discovery import find_engine
-from preplay.errors import EngineError
 
-try:
-    find_engine()
-except EngineError:
-    pytest.skip("no Stockfish on this machine", allow_module_level=True)
+pytestmark = pytest.mark.usefixtures("stockfish")
 
 FAKE = Path(__file__).parents[1] / "support" / "fake_engine.py"
 PLAIN = ("--set", "value.model=linear", "--set", "judge=false")

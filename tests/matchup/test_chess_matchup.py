@@ -7,15 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chessbooks import stockfish
 
 from preplay.errors import InputError
 from preplay.matchup import open_matchup
 from preplay.matchup.chess import Chess, study
 from preplay.matchup.settings import override, validate
-
-ENGINE = stockfish()
-needs_stockfish = pytest.mark.skipif(ENGINE is None, reason="no Stockfish on this machine")
 
 
 def test_what_a_sides_preparation_leaves_out_is_as_in_the_common_one() -> None:
@@ -31,10 +27,9 @@ def test_what_a_sides_preparation_leaves_out_is_as_in_the_common_one() -> None:
     assert study(settings.prep, None) == settings.prep
 
 
-@needs_stockfish
-def test_an_engine_may_be_a_command_with_arguments(tmp_path: Path) -> None:
+def test_an_engine_may_be_a_command_with_arguments(tmp_path: Path, stockfish: str) -> None:
     script = tmp_path / "my engine.sh"
-    script.write_text(f'#!/bin/sh\n[ "$1" = "--fine" ] && exec {ENGINE}\nexit 1\n')
+    script.write_text(f'#!/bin/sh\n[ "$1" = "--fine" ] && exec {stockfish}\nexit 1\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     small = ("white.nodes=100", "black.nodes=100", "prep.nodes=100")
     command = f"black.engine='{script}' --fine"

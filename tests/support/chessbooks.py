@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
-from pathlib import Path
 
 import chess
 from hypothesis import strategies as st
@@ -19,12 +16,6 @@ PROMOTION = "a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 b8c6 b7a8q"
 UNDERPROMOTION = "a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 b8a6 b7a8n"
 BLACK_CASTLING = "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 d2d3 e8g8"
 BLACK_EN_PASSANT = "a2a3 d7d5 a3a4 d5d4 e2e4 d4e3"
-
-
-def stockfish() -> str | None:
-    """Where Stockfish is, if it is anywhere."""
-    named = os.environ.get("STOCKFISH_EXECUTABLE") or shutil.which("stockfish") or "/usr/games/stockfish"
-    return named if Path(named).is_file() else None
 
 
 def make(

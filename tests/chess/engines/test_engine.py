@@ -50,13 +50,13 @@ def played(*moves: str, fen: str = chess.STARTING_FEN) -> chess.Board:
 
 
 @pytest.fixture(scope="module")
-def stockfish() -> EngineSpec:
-    return EngineSpec.of(find_engine())
+def spec(stockfish: str) -> EngineSpec:
+    return EngineSpec.of(stockfish)
 
 
 @pytest.fixture(scope="module")
-def engine(stockfish: EngineSpec) -> Iterator[Engine]:
-    with Engine(stockfish) as engine:
+def engine(spec: EngineSpec) -> Iterator[Engine]:
+    with Engine(spec) as engine:
         yield engine
 
 
@@ -306,10 +306,10 @@ def test_agrees_with_python_chess(engine: Engine, nodes: int) -> None:
         theirs.quit()
 
 
-def test_a_node_limit_gives_the_same_answer_again(engine: Engine, stockfish: EngineSpec) -> None:
-    requests = [request(stockfish, search_position(chess.Board(fen)), 2, 4000) for fen in POSITIONS]
+def test_a_node_limit_gives_the_same_answer_again(engine: Engine, spec: EngineSpec) -> None:
+    requests = [request(spec, search_position(chess.Board(fen)), 2, 4000) for fen in POSITIONS]
     first = [engine.search(each) for each in requests]
-    engine.search(request(stockfish, START, 5, 20_000))
+    engine.search(request(spec, START, 5, 20_000))
     again = [engine.search(each) for each in reversed(requests)]
     assert first == again[::-1]
     for fen, analysis in zip(POSITIONS, first, strict=True):

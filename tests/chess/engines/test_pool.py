@@ -22,7 +22,6 @@ from preplay.chess.engines.analysis import (
     search_position,
 )
 from preplay.chess.engines.analyst import Analyst
-from preplay.chess.engines.discovery import find_engine
 from preplay.chess.engines.pool import AHEAD, WANTED, EnginePool
 from preplay.chess.engines.store import AnalysisStore
 from preplay.errors import EngineError, InputError
@@ -70,8 +69,8 @@ def children() -> set[str]:
 # The pool
 
 
-def test_one_worker_and_two_give_the_same() -> None:
-    wanted = requests(EngineSpec.of(find_engine()), 20, nodes=1000)
+def test_one_worker_and_two_give_the_same(stockfish: str) -> None:
+    wanted = requests(EngineSpec.of(stockfish), 20, nodes=1000)
     answers = []
     for workers in (1, 2):
         with EnginePool(workers) as pool:
@@ -277,8 +276,8 @@ def test_another_limit_or_number_of_lines_is_another_search(tmp_path: Path) -> N
     assert count(tmp_path / "log") == 6
 
 
-def test_a_second_run_searches_nothing(tmp_path: Path) -> None:
-    wanted = requests(EngineSpec.of(find_engine()), 8, nodes=500)
+def test_a_second_run_searches_nothing(tmp_path: Path, stockfish: str) -> None:
+    wanted = requests(EngineSpec.of(stockfish), 8, nodes=500)
     answers = []
     for part, searches in ((3, 3), (8, 5), (8, 0)):
         with AnalysisStore(tmp_path / "a.store") as store, EnginePool(2) as pool:

@@ -12,7 +12,6 @@ from pathlib import Path
 import chess
 import chess.pgn
 import pytest
-from chessbooks import stockfish
 from commandline import preplay
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +21,7 @@ from preplay.errors import InputError
 from preplay.game import Side
 from preplay.matchup import open_matchup
 
-needs_stockfish = pytest.mark.skipif(stockfish() is None, reason="no Stockfish on this machine")
+needs_stockfish = pytest.mark.usefixtures("stockfish")
 PLAYERS = ("Rival, Anna", "Rivera, B.", "José")
 PLAIN = ("value.model=linear", "judge=false")
 SMALL = ("white.nodes=300", "black.nodes=300", "prep.nodes=1500", "black.randomness=10", *PLAIN)

@@ -11,7 +11,6 @@ from typing import Any
 import chess
 import numpy as np
 import pytest
-from chessbooks import stockfish
 from commandline import preplay
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,7 +31,7 @@ from preplay.matchup import open_matchup
 from preplay.policy import REST, spread_rest
 from preplay.tree import load as load_tree
 
-needs_stockfish = pytest.mark.skipif(stockfish() is None, reason="no Stockfish on this machine")
+needs_stockfish = pytest.mark.usefixtures("stockfish")
 
 
 def some_board(rng: random.Random) -> chess.Board:

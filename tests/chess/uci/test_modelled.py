@@ -11,7 +11,6 @@ from pathlib import Path
 import chess
 import chess.engine
 import pytest
-from chessbooks import stockfish
 from commandline import preplay
 from dialogue import InThread
 
@@ -151,7 +150,7 @@ def test_an_engine_that_fails_is_told() -> None:
         assert said[-1] == "bestmove 0000"
 
 
-@pytest.mark.skipif(stockfish() is None, reason="no Stockfish on this machine")
+@pytest.mark.usefixtures("stockfish")
 def test_python_chess_meets_the_opponent_of_a_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import chess
 import chess.engine
 import pytest
-from chessbooks import CASTLING, lines_book, make, stockfish
+from chessbooks import CASTLING, lines_book, make
 from commandline import preplay
 from dialogue import Talk, fake, program, run_program
 
@@ -26,8 +26,6 @@ from preplay.policy import softmax
 BOOK = lines_book("e2e4 e7e5 g1f3 b8c6 f1b5", "e2e4 e7e5 g1f3 g8f6 f3e5", "e2e4 c7c5 g1f3")
 LOOKUP = book_lookup(BOOK, "test book")
 INFO = re.compile(r"info depth \d+ .*score (cp|mate) -?\d+ .*time \d+ nodes \d+ nps \d+ pv( [a-h]\S+)+")
-
-needs_stockfish = pytest.mark.skipif(stockfish() is None, reason="Stockfish is not installed")
 
 
 @pytest.fixture
@@ -571,10 +569,8 @@ def test_chess960_book(log: Path) -> None:
 # With Stockfish, and as a program
 
 
-@needs_stockfish
-def test_stockfish_answers_through_it_as_it_does_alone() -> None:
-    engine = stockfish()
-    assert engine is not None
+def test_stockfish_answers_through_it_as_it_does_alone(stockfish: str) -> None:
+    engine = stockfish
     with Talk(LOOKUP, engine) as talk:
         talk.send("uci")
         options = talk.until("uciok")
@@ -614,10 +610,8 @@ def test_stockfish_answers_through_it_as_it_does_alone() -> None:
         assert " score mate 1 " in lines[-2]
 
 
-@needs_stockfish
-def test_a_perft_ends_with_its_count() -> None:
-    engine = stockfish()
-    assert engine is not None
+def test_a_perft_ends_with_its_count(stockfish: str) -> None:
+    engine = stockfish
     with Talk(LOOKUP, engine) as talk:
         for start, count in (("position startpos", 400), ("position startpos moves d2d4", 560)):
             talk.send(start, "go perft 2")
@@ -634,10 +628,8 @@ def test_a_perft_ends_with_its_count() -> None:
         assert talk.ask("stop")[-1].startswith("bestmove ")
 
 
-@needs_stockfish
-def test_a_full_game_against_stockfish_under_python_chess(tmp_path: Path) -> None:
-    engine = stockfish()
-    assert engine is not None
+def test_a_full_game_against_stockfish_under_python_chess(tmp_path: Path, stockfish: str) -> None:
+    engine = stockfish
     path = tmp_path / "book.json"
     save(
         lines_book("e2e4 e7e5 g1f3 b8c6 f1b5", "e2e4 c7c5 g1f3", "e2e4 e7e6 d2d4", "e2e4 d7d5 e4d5"), path
@@ -674,10 +666,10 @@ def test_a_full_game_against_stockfish_under_python_chess(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@needs_stockfish
-def test_a_match_against_stockfish_without_illegal_moves_time_losses_or_hangs(tmp_path: Path) -> None:
-    engine = stockfish()
-    assert engine is not None
+def test_a_match_against_stockfish_without_illegal_moves_time_losses_or_hangs(
+    tmp_path: Path, stockfish: str
+) -> None:
+    engine = stockfish
     path = tmp_path / "book.json"
     save(lines_book("e2e4 e7e5 g1f3", "e2e4 c7c5 g1f3"), path)
     arguments = ["--book", str(path), "--engine", engine, "--randomness", "30", "--multipv", "3"]
@@ -704,10 +696,8 @@ def test_a_match_against_stockfish_without_illegal_moves_time_losses_or_hangs(tm
                 board.push(move)
 
 
-@needs_stockfish
-def test_book_moves_take_less_than_five_milliseconds() -> None:
-    engine = stockfish()
-    assert engine is not None
+def test_book_moves_take_less_than_five_milliseconds(stockfish: str) -> None:
+    engine = stockfish
     times = []
     with Talk(LOOKUP, engine) as talk:
         talk.ready()
@@ -760,12 +750,11 @@ def test_install_hint() -> None:
     assert 'interpreter_options: ["uci", "--book"]' in hint
 
 
-@needs_stockfish
-def test_a_wrapper_is_one_executable(tmp_path: Path) -> None:
+def test_a_wrapper_is_one_executable(tmp_path: Path, stockfish: str) -> None:
     save(BOOK, tmp_path / "my book.json")
     script = tmp_path / "engine"
     command = [str(Path(sys.executable).with_name("preplay")), "uci", "--book", "my book.json"]
-    more = ["--engine", stockfish() or "", "--install-hint", "--script", str(script)]
+    more = ["--engine", stockfish, "--install-hint", "--script", str(script)]
     subprocess.run([*command, *more], cwd=tmp_path, check=True, capture_output=True)
     with chess.engine.SimpleEngine.popen_uci(str(script)) as engine:
         assert engine.id["name"].startswith("preplay with Stockfish")

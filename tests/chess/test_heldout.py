@@ -8,7 +8,7 @@ from pathlib import Path
 import chess
 import numpy as np
 import pytest
-from chessbooks import lines_book, stockfish
+from chessbooks import lines_book
 from commandline import preplay
 
 from preplay.book import Book, Entry
@@ -18,7 +18,7 @@ from preplay.chess.players.frequent import frequent_book
 from preplay.chess.players.squares import board_key, move_code
 from preplay.errors import InputError
 
-needs_stockfish = pytest.mark.skipif(stockfish() is None, reason="no Stockfish on this machine")
+needs_stockfish = pytest.mark.usefixtures("stockfish")
 
 
 def pgn(moves: str, black: str = "Rival, Anna", white: str = "X") -> str:

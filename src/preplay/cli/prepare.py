@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from preplay.cli.lines import print_lines
 if TYPE_CHECKING:
     from preplay.book import Alternative, Book
     from preplay.matchup import Matchup
+    from preplay.repairs import Repair
     from preplay.runs.prepared import PrepareResult
 
 
@@ -30,6 +32,18 @@ def prepare(
     choose: options.Choose = None,
     margin: options.Margin = None,
     deviations: options.Deviations = None,
+    repertoire: Annotated[
+        Path | None,
+        typer.Option("--repertoire", metavar="PGN", help="Where these lines have moves, play them."),
+    ] = None,
+    avoid: Annotated[
+        Path | None,
+        typer.Option("--avoid", metavar="PGN", help="Never play your last move of these lines."),
+    ] = None,
+    extend: Annotated[
+        Path | None,
+        typer.Option("--extend", metavar="PGN", help="Known already: what to add, what to repair."),
+    ] = None,
     changes: options.Set = None,
     rival: Annotated[
         list[str] | None,
@@ -63,7 +77,7 @@ def prepare(
     from preplay.errors import InputError
     from preplay.files import check_writable
     from preplay.matchup import open_matchup
-    from preplay.matchup.source import to_choose
+    from preplay.matchup.source import bound_to, to_choose
     from preplay.runs import as_data
     from preplay.runs.prepared import prepare as prepare_run
     from preplay.stopping import on_interrupt
@@ -74,6 +88,7 @@ def prepare(
         check_writable(page)
     changes = [*(changes or ()), *to_choose(spec, choose, margin, deviations)]
     changes += words.rivals(rival or (), side)
+    changes += bound_to(spec, side, repertoire, avoid, extend)
     with (
         open_matchup(spec, changes, workers=workers, store=store, cluster=cluster) as matchup,
         on_interrupt() as stop,
@@ -135,6 +150,8 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
         words.print_account(best.opponent)
     if best.clock is not None:
         print("\n" + "\n".join(best.clock.lines()))
+    if best.repairs is not None:
+        print_repairs(matchup, best.repairs, lines)
     if not book.entries:
         why = "no places are allowed" if best.budget == 0 else "no history is worth its price"
         if best.budget != 0 and best.ending != "complete":
@@ -156,6 +173,27 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
         more="--lines N, --json or --save DIR for all",
     )
     print_deviations(matchup, book, lines)
+
+
+def print_repairs(matchup: Matchup[Any], repairs: Sequence[Repair], lines: int) -> None:
+    """Which of the known moves lose most."""
+    if not repairs:
+        print("\nNone of the known moves that may be met loses anything.")
+        return
+    print(f"\nKnown moves that lose: {len(repairs)}, the dearest first")
+    rows = [
+        (
+            matchup.write_line(repair.history) or "(start)",
+            " / ".join(matchup.write_move(repair.history, move) for move in repair.moves),
+            show.one_in(repair.reach),
+            f"{repair.value:.3f}",
+            f"{repair.worth:.3f}",
+            f"{repair.loss:.5f}",
+        )
+        for repair in repairs[:lines]
+    ]
+    titles = ("history", "known", "met", "value there", "with it", "loss a game")
+    show.print_table(titles, rows, right=(2, 3, 4, 5))
 
 
 def print_deviations(matchup: Matchup[Any], book: Book, lines: int) -> None:

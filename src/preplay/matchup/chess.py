@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -21,7 +21,9 @@ from preplay.chess.engines.cluster import open_pool
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.person import Level
 from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, Search, scores
+from preplay.chess.players.repertoire import KnownGame, Repertoire, RepertoirePlay, read_repertoire
 from preplay.chess.rules import ChessGame, ChessState, line_san
+from preplay.errors import InputError
 from preplay.game import Side, walk
 from preplay.matchup.chess_values import (
     RESULTS,
@@ -51,7 +53,15 @@ class Preparation(Player, Offering):
     """What a side would play after long study, and the moves among which its book may choose."""
 
     margin: float = Field(default=40.0, ge=0.0)
-    deviations: int = Field(default=1, ge=0)
+    deviations: int | None = Field(default=1, ge=0)
+    repertoire: str = ""
+    """A PGN file: where it has moves, the book plays one of them."""
+    avoid: str = ""
+    """A PGN file: the last own move of its lines is never played."""
+    extend: str = ""
+    """A PGN file: what is known already, and costs nothing."""
+    digests: dict[str, str] = Field(default_factory=dict)
+    """Of these files, in runs: they must not have changed since."""
 
     @property
     def scored(self) -> int:
@@ -163,7 +173,8 @@ def open_chess(
     game = settings.game()
     white, black = search_of(settings.white, BASE_NODES), search_of(settings.black, BASE_NODES)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
-    studies = studied(preps[0]), studied(preps[1])
+    known = _Known.of(preps[0], 1), _Known.of(preps[1], 2)
+    studies = studied(preps[0], known[0]), studied(preps[1], known[1])
     valuer = valuer_of(settings.value, settings.prep, settings.prep.scored)
     valuing = search_of(valuer, PREP_NODES)
     judges = judges_of(settings.judge, valuer, valuing)
@@ -175,13 +186,17 @@ def open_chess(
         )
         base = seats[0].policy, seats[1].policy
         prep = (
-            EnginePolicy(analyst, studies[0], preps[0].randomness),
-            EnginePolicy(analyst, studies[1], preps[1].randomness),
+            _prep(analyst, studies[0], preps[0], known[0]),
+            _prep(analyst, studies[1], preps[1], known[1]),
         )
         asked = [*(s for seat in seats for s in seat.searches), *studies, valuing, *judges]
         engines = {s.engine: pool.identity(s.engine) for s in asked}
         widest = max(*(s.multipv for s in studies), *(seat.widest for seat in seats))
-        calibration = _calibration(settings, game, seats, prep, analyst, valuing, kept, engines.values())
+        plain = (
+            EnginePolicy(analyst, studies[0], preps[0].randomness),
+            EnginePolicy(analyst, studies[1], preps[1].randomness),
+        )
+        calibration = _calibration(settings, game, seats, plain, analyst, valuing, kept, engines.values())
         scale = scale_of(settings.value, (settings.white.rating, settings.black.rating), calibration)
         value: Evaluator[Any]
         sampling: Sampling[Any] | None
@@ -191,19 +206,20 @@ def open_chess(
             value, sampling = EngineValue(analyst, valuing, scale), None
         yield Matchup(
             name="chess",
-            game=game,
+            game=known[1].around(known[0].around(game, 1), 2),
             base=base,
             prep=prep,
             value=value,
-            menus=(menus_of(analyst, preps[0]), menus_of(analyst, preps[1])),
-            deviations=(preps[0].deviations, preps[1].deviations),
+            menus=(_menus(prep[0], preps[0]), _menus(prep[1], preps[1])),
+            deviations=(_deviations(preps[0]), _deviations(preps[1])),
+            extending=(known[0].extend is not None, known[1].extend is not None),
             judge=judge_of(analyst, judges, scale),
             calibration=calibration,
             scores="results" if settings.value.model in RESULTS else "model",
             sampling=sampling,
             costs=(settings.white_cost or settings.cost, settings.black_cost or settings.cost),
             sides=("white", "black"),
-            config=recorded(settings, [seat.record for seat in seats])
+            config=recorded(settings, [seat.record for seat in seats], [one.digests for one in known])
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
             window=max(WINDOW, AHEAD_OF_ENGINES * pool.workers),
             negligible=NEGLIGIBLE,
@@ -234,10 +250,21 @@ def kept_games(store: Path | None) -> Path:
     return store.with_name(f"{store.stem}-games")
 
 
-def recorded(settings: Settings, persons: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The settings that determine a result, with what must not change of the people in it."""
+def recorded(
+    settings: Settings,
+    persons: Sequence[Mapping[str, Any]],
+    digests: Sequence[Mapping[str, str]] = ({}, {}),
+) -> dict[str, Any]:
+    """The settings that determine a result, with what must not change of the people and files in it."""
     config = settings.model_dump(exclude={"cost", "white_cost", "black_cost"})
     config = without_idle_menus(config, settings)
+    for name, own in zip(("white_prep", "black_prep"), digests, strict=True):
+        if own:
+            (config[name] or config["prep"])["digests"] = dict(own)
+    for table in (config.get(name) for name in ("prep", "white_prep", "black_prep")):
+        for key in ("repertoire", "avoid", "extend", "digests"):
+            if table and not table.get(key):
+                table.pop(key, None)
     for side, record in zip(("white", "black"), persons, strict=True):
         table = config[side]
         for name, known in record.items():
@@ -259,14 +286,66 @@ def _seat(
     return seat_of_games(player.games, side, [level], analyst, keep)
 
 
-def studied(prep: Preparation) -> Search:
-    """The search of a preparation; it scores as many moves as the menu may hold."""
-    return replace(search_of(prep, PREP_NODES), multipv=prep.scored)
+@dataclass(frozen=True)
+class _Known:
+    """The files of a side's preparation, read."""
+
+    repertoire: Repertoire | None = None
+    avoid: Repertoire | None = None
+    extend: Repertoire | None = None
+
+    @classmethod
+    def of(cls, prep: Preparation, side: Side) -> _Known:
+        """What the files say; one that changed since its run is refused."""
+        found = {}
+        for name in ("repertoire", "avoid", "extend"):
+            if path := getattr(prep, name):
+                found[name] = read_repertoire(path, side)
+                before = prep.digests.get(name, "")
+                if before not in ("", found[name].digest):
+                    raise InputError(f"{path}: has changed since the run; its digest was {before}")
+        return cls(**found)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        files = {"repertoire": self.repertoire, "avoid": self.avoid, "extend": self.extend}
+        return {name: file.digest for name, file in files.items() if file is not None}
+
+    def around(self, game: Any, side: Side) -> Any:
+        """The game in which known positions are played by themselves."""
+        return game if self.extend is None else KnownGame(game, side, self.extend)
 
 
-def menus_of(analyst: Analyst, prep: Preparation) -> EngineMenus | None:
+def studied(prep: Preparation, known: _Known) -> Search:
+    """The search of a preparation; it scores as many moves as the menu may hold or must leave out."""
+    more = 0 if known.avoid is None else known.avoid.widest
+    return replace(search_of(prep, PREP_NODES), multipv=min(218, prep.scored + more))
+
+
+def _prep(
+    analyst: Analyst, search: Search, prep: Preparation, known: _Known
+) -> EnginePolicy | RepertoirePlay:
+    """What a side would play after long study, within its repertoire if it has one."""
+    if known.repertoire is None and known.avoid is None:
+        return EnginePolicy(analyst, search, prep.randomness)
+    most = prep.choose if prep.offering else 1
+    return RepertoirePlay(analyst, search, most, prep.margin, known.repertoire, known.avoid)
+
+
+def _menus(
+    policy: EnginePolicy | RepertoirePlay, prep: Preparation
+) -> EngineMenus | RepertoirePlay | None:
     """The moves among which a side's book may choose, if it may."""
-    return EngineMenus(analyst, studied(prep), prep.choose, prep.margin) if prep.offering else None
+    if isinstance(policy, RepertoirePlay):
+        return policy
+    if not prep.offering:
+        return None
+    return EngineMenus(policy.analyst, policy.search, prep.choose, prep.margin)
+
+
+def _deviations(prep: Preparation) -> int | None:
+    """How many moves of a line may be others than the first; within a repertoire alone, any number."""
+    return None if prep.repertoire and not prep.offering else prep.deviations
 
 
 P = TypeVar("P", bound=Player)
@@ -284,6 +363,10 @@ def study(prep: P, own: P | None) -> P:
 
 PAIRING = ("start", "chess960", "history", "white", "black", "prep", "white_prep", "black_prep")
 """The settings that say how calibration games are played."""
+
+
+BOOKS_OWN = ("choose", "margin", "deviations", "repertoire", "avoid", "extend", "digests")
+"""The settings of a preparation that are about its books alone."""
 
 
 def _calibration(
@@ -305,6 +388,8 @@ def _calibration(
     table = Table(whole, base, lively, prep, analyst, valuing, settings.value.seed)
     config = recorded(settings, [seat.record for seat in seats])
     config = {key: value for key, value in config.items() if key in PAIRING}
+    for name in ("prep", "white_prep", "black_prep"):  # what a book may choose changes no game of these
+        config[name] = {k: v for k, v in (config[name] or {}).items() if k not in BOOKS_OWN} or None
     scoring = [valuing.engine.options, str(valuing.limit), valuing.multipv, settings.value.seed]
     what = json.dumps(["calibration/1", config, scoring, sorted(map(str, set(engines)))], sort_keys=True)
     topic = f"calibration {hashlib.sha256(what.encode()).hexdigest()}"

@@ -111,6 +111,8 @@ class Matchup(Generic[S]):
     """What each side's book may play instead of prep's first choice; None: prep, always."""
     deviations: tuple[int | None, int | None] = (None, None)
     """How many moves of a line may then be others than the first choice; None: any number."""
+    extending: tuple[bool, bool] = (False, False)
+    """Whether each side knows moves already: `game` then plays them by itself, as chance does."""
     sampling: Sampling[S] | None = None
     """Where `value` comes from games."""
     clock: Clock[S] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,6 +33,19 @@ def to_choose(spec: str, choose: int | None, margin: float | None, deviations: i
                 )
         return [] if deviations is None else [f"deviations={deviations}"]
     return [f"prep.{name}={value}" for name, value in given.items() if value is not None]
+
+
+def bound_to(
+    spec: str, side: str, repertoire: Path | None, avoid: Path | None, extend: Path | None
+) -> list[str]:
+    """The changes to a chess matchup that bind the book of a side to lines of the player's own."""
+    given = {"repertoire": repertoire, "avoid": avoid, "extend": extend}
+    files = {name: path for name, path in given.items() if path is not None}
+    if files and load_config(spec)[1].get("kind") != "chess":
+        name, path = next(iter(files.items()))
+        raise InputError(f"--{name} {path}: lines of chess; expected a chess matchup, not '{spec}'")
+    own = {"1": "white", "2": "black"}.get(side, side)
+    return [f"{own}_prep.{name}={json.dumps(str(path))}" for name, path in files.items()]
 
 
 def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:

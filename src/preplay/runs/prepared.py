@@ -19,6 +19,7 @@ from preplay.logistic import Curve
 from preplay.matchup import Matchup
 from preplay.preparation import Prepared, Refused, book_of
 from preplay.preparation import prepare as solve
+from preplay.repairs import Repair, repairs
 from preplay.response import check_cost
 from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional, told
@@ -79,6 +80,8 @@ class PrepareResult:
     """The book that these games spoke against; the empty one is then the result."""
     judged: Judged | None = optional()
     """What second opinions said of the values, where there is a judge."""
+    repairs: tuple[Repair, ...] | None = optional()
+    """Of what the side knows already: the moves that lose, the dearest first."""
     scores: Literal["results", "model"] = "results"
     """What values are: expected results, or scores of a model that no games bear out."""
     calibration: Curve | None = optional()
@@ -192,6 +195,7 @@ def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -
         clock=prepared.played,
         refused=prepared.refused,
         judged=prepared.judged,
+        repairs=_repairs(matchup, prepared),
         scores=matchup.scores if prepared.curve is None else prepared.curve.tells,
         calibration=prepared.curve,
         opponent=None if people is None else account_of(matchup.game, prepared.tree, book, people),
@@ -199,6 +203,13 @@ def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -
         name=matchup.name,
         run=run,
     )
+
+
+def _repairs(matchup: Matchup[S], prepared: Prepared) -> tuple[Repair, ...] | None:
+    if not matchup.extending[prepared.side - 1]:
+        return None
+    value = matchup.value if matchup.judge is None else matchup.judge.value
+    return repairs(matchup.game, value, prepared.tree, prepared.response)
 
 
 def _start(

@@ -356,6 +356,7 @@ TARGETS: dict[str, Target] = {
         Target("polyglot", _polyglot, _polyglot_books),
         Target("book", _book, lambda: [books.dumps(example_book()).encode()], json_of, 2.0),
         Target("tree", _tree, lambda: [_grown(False)], arrays_of, 1.0),
+        Target("checkpoint", _checkpoint, lambda: [_grown(True)], arrays_of, 0.5),
         Target("engine", _engine_lines, lambda: [INFO], bytes_of, 2.0),
         Target("cell", _cell, _cells),
         Target("gui", _gui_words, lambda: [COMMANDS], bytes_of, 2.0),

@@ -35,6 +35,11 @@ class Questions(Generic[Q, A]):
         if self._ahead is not None:
             self._ahead.prefetch([question])
 
+    @property
+    def settled(self) -> int:
+        """Questions asked whose answers were taken: the others are asked again after an interruption."""
+        return self.asked - len(self._answers)
+
     def answered(self, ticket: int) -> bool:
         """Whether `take` will not have to wait."""
         return ticket in self._answers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Generic
 from zipfile import is_zipfile
@@ -13,16 +14,25 @@ from preplay.errors import StoreError
 from preplay.game import Game, S, Side
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder, save_columns
 from preplay.growth.front import FIRST, Front
+from preplay.tree import KINDS, check_columns
 from preplay.value import Remembering
+
+BOUNDS = ("up", "low", "stop_up", "stop_low", "on_up", "on_low")
+"""What a history is worth at best and at least, as far as that was worked out."""
 
 
 def save(front: Front[S], path: Path) -> None:
-    """Write what is known; bounds and priorities follow from it."""
-    more = {
+    """Write what is known, with bounds as out of date as they are and questions in the order asked.
+
+    So a growth that goes on from here takes the very same steps as one that was never interrupted.
+    """
+    more: dict[str, Any] = {
         "reach": np.array(front.reach),
-        "asked": np.array([questions.asked for questions in front.oracles]),
+        "asked": np.array([questions.settled for questions in front.oracles]),
+        "window": np.array([k for k, _ in front.window], dtype=np.int64),
         "purpose": np.array(_purpose(front)),
     }
+    more |= {name: np.array(getattr(front.bounds, name)) for name in BOUNDS}
     if front.ask_choice is not None:
         more["choosing"] = np.array(sorted(front.built.choosing), dtype=np.int64)
         more["beaten"] = np.array(sorted(front.built.beaten), dtype=np.int64)
@@ -42,12 +52,17 @@ def take_up(front: Front[S], path: Path) -> None:
         purpose = str(columns["purpose"])
         if purpose != _purpose(front):
             raise ValueError(f"it is for {purpose}, not {_purpose(front)}")
+        check_columns(
+            {name: columns[name] for name in KINDS}, len(columns["parent"]), len(columns["names"])
+        )
+        _check(columns)
         _restore(front, columns)
         if isinstance(front.value, Remembering) and "kept" in columns:
             front.value.recall(columns["kept"].tobytes().decode())
     except Exception as error:
+        reason = " ".join(str(error).split())
         raise StoreError(
-            f"{path}: not a checkpoint to go on from ({error}); remove it to start anew"
+            f"{path}: not a checkpoint to go on from ({reason}); remove it to start anew"
         ) from None
 
 
@@ -65,41 +80,60 @@ def _restore(front: Front[S], columns: dict[str, Any]) -> None:
     front.reach = array("d", columns["reach"].tolist())
     if front.ask_choice is not None:
         built.choosing.update(columns["choosing"].tolist())
+        front.bounds.price.update(dict.fromkeys(built.choosing, front.goal.cost))
         built.beaten.update(columns["beaten"].tolist())
         front.spent = array("i", columns["spent"].tolist())
     for questions, asked in zip(front.oracles, columns["asked"].tolist(), strict=True):
         questions.asked = asked
-    zeros = [0.0] * len(built)
-    front.bounds.add(zeros, zeros)
-    for k in reversed(range(len(built))):
-        _bound(front, k)
+    for name in BOUNDS:
+        getattr(front.bounds, name).extend(columns[name].tolist())
     front.opening = _opening(built, front.side)
-    paths = _Paths(front.game, built)
+    paths, asked_about = _Paths(front.game, built), columns["window"].tolist()
+    waiting = set(asked_about)
     for k in range(len(built)):
-        if built.stage[k] in (UNASKED, VALUED):
-            front.states[k] = paths.state(k)
+        if built.stage[k] not in (UNASKED, VALUED):
+            continue
+        front.states[k] = paths.state(k)
+        if k not in waiting:
             priority = FIRST if k in front.opening else front.reach[k]
             if built.stage[k] == VALUED:
                 priority = front.goal.potential(front.reach[k], front.mine(k)[0])
             front.agenda.add(k, priority)
+    for k in asked_about:
+        questions = front.questions(k)
+        if built.stage[k] != CLOSED:
+            questions.submit(k, front.states[k])
+        front.window.append((k, questions))
 
 
-def _bound(front: Front[S], k: int) -> None:
-    """The bounds of `k` from what is known of it and of its children."""
-    bounds, stage, own = front.bounds, front.built.stage[k], front.built.player[k] == front.side
-    reach, cost = front.reach[k], front.goal.cost if own else 0.0
-    if stage == UNASKED:
-        bounds.up[k], bounds.low[k] = reach, 0.0
-        return
-    if stage == EXPANDED:
-        bounds.sum_up(k, cost)
-    elif stage == VALUED:
-        bounds.on_up[k] = reach - cost
-    if own or stage == CLOSED:
-        low, high = front.mine(k)
-        bounds.stop_up[k], bounds.stop_low[k] = reach * high, reach * low
-    bounds.up[k] = max(bounds.on_up[k], bounds.stop_up[k])
-    bounds.low[k] = max(bounds.on_low[k], bounds.stop_low[k])
+def _check(columns: Mapping[str, Any]) -> None:
+    """Raise ValueError for what no growth can have written: a damaged file must certify nothing."""
+    n = len(columns["parent"])
+    parent, first, count, stage = (columns[name] for name in ("parent", "first", "count", "stage"))
+    if any(columns[name].shape != (n,) for name in ("reach", "first", "count", "stage", *BOUNDS)):
+        raise ValueError("columns of unequal length")
+    if parent[0] != -1 or np.any(parent[1:] < 0) or np.any(parent >= np.arange(n)):
+        raise ValueError("parents do not come before their children")
+    if np.any((stage < UNASKED) | (stage > CLOSED)):
+        raise ValueError("a history at no stage of growth")
+    grown = np.flatnonzero(count)
+    children = np.repeat(first[grown], count[grown]) + (
+        np.arange(int(count.sum())) - np.repeat(np.cumsum(count[grown]) - count[grown], count[grown])
+    )
+    if np.any(count < 0) or not np.array_equal(np.sort(children), np.arange(1, n)):
+        raise ValueError("children that do not fit")
+    if not np.array_equal(parent[children], np.repeat(grown, count[grown])):
+        raise ValueError("children of other parents")
+    share = np.where(np.isnan(columns["base"]), columns["prep"], columns["base"])
+    reach = columns["reach"]
+    if not np.allclose(reach[1:], reach[parent[1:]] * share[1:], rtol=1e-9, atol=1e-300):
+        raise ValueError("reaches that do not follow from the moves")
+    if reach[0] != 1.0 or any(np.any(np.isnan(columns[name])) for name in BOUNDS):
+        raise ValueError("bounds that are no numbers")
+    if np.any(columns["low"] > columns["up"] + 1e-9) or np.any(columns["up"] > reach + 1e-9):
+        raise ValueError("bounds that contradict each other")
+    if np.any(np.isin(columns["window"], np.arange(n), invert=True)):
+        raise ValueError("questions about histories that are not there")
 
 
 def _opening(built: Builder, side: Side) -> set[int]:

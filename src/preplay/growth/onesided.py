@@ -60,41 +60,42 @@ def grow(
     bounds = front.bounds
     ending: Ending = "complete"
     try:
-        while True:
-            now = time.monotonic()
-            if limits.histories is not None and len(front.built) >= limits.histories:
-                ending = "histories"
-                break
-            if stop.asked:
-                ending = "interrupted"
-                break
-            if limits.seconds is not None and now - start >= limits.seconds:
-                ending = "seconds"
-                break
-            if limits.gap > 0.0 and bounds.up[0] - bounds.low[0] <= limits.gap and front.opened:
-                ending = "gap"
-                break
-            front.fill()
-            if limits.histories is not None and len(front.built) >= limits.histories:
-                continue  # the limit was met by moves of chance
-            if not front.window:
-                break
-            front.step(stop)
-            if progress is not None and now - told >= 0.1:
-                told = now
-                progress(_snapshot(front, start))
-            if checkpoint is not None and now - saved >= every:
-                checkpoints.save(front, checkpoint)
-                saved = now
-    except KeyboardInterrupt:
-        if not stop.asked:
-            raise
-        ending = "interrupted"
+        try:
+            while True:
+                now = time.monotonic()
+                if limits.histories is not None and len(front.built) >= limits.histories:
+                    ending = "histories"
+                    break
+                if stop.asked:
+                    ending = "interrupted"
+                    break
+                if limits.seconds is not None and now - start >= limits.seconds:
+                    ending = "seconds"
+                    break
+                if limits.gap > 0.0 and bounds.up[0] - bounds.low[0] <= limits.gap and front.opened:
+                    ending = "gap"
+                    break
+                front.fill()
+                if limits.histories is not None and len(front.built) >= limits.histories:
+                    continue  # the limit was met by moves of chance
+                if not front.window:
+                    break
+                front.step(stop)
+                if progress is not None and now - told >= 0.1:
+                    told = now
+                    progress(_snapshot(front, start))
+                if checkpoint is not None and now - saved >= every:
+                    checkpoints.save(front, checkpoint)
+                    saved = now
+        except KeyboardInterrupt:
+            if not stop.asked:
+                raise
+            ending = "interrupted"
+        if checkpoint is not None:
+            checkpoints.save(front, checkpoint)
     finally:
         for k, questions in front.window:
             questions.forget(k)
-    if checkpoint is not None:
-        checkpoints.save(front, checkpoint)
     if progress is not None:
         progress(_snapshot(front, start))
     tree = front.freeze()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,3 +72,14 @@ def test_the_page_shows_the_same_drawing(layer: str, rooms: str) -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     row = f"| {layer} | {', '.join(f'`{room}`' for room in rooms.split())} |"
     assert row in page, f"docs/architecture.md lacks the row\n{row} what it is for |"
+
+
+def test_the_walk_names_what_there_is() -> None:
+    """Every `file.py`: `function` of the page exists, so that a stranger can follow it."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+\.py)`:\s+`(\w+)`", page)
+    assert len(named) >= 12
+    for file, name in named:
+        tree = ast.parse((SOURCE / file).read_text(encoding="utf-8"))
+        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert name in functions, f"{file}: {name}"

@@ -95,6 +95,7 @@ def preparation(run: Run) -> dict[str, Any]:
             "end": "".join(ends),
             "openings": names,
             "others": _others(run, tree, book) if written else {},
+            "choice": _choices(tree, book, written is not None),
             "games": met(tree, written.moves, book.start, matchup, other(side)) if written else {},
             "beyond": {k: [line.move, *map(list, line.replies)] for k, line in beyond.items()},
         },
@@ -121,17 +122,38 @@ def _others(run: Run, tree: Tree, book: Book) -> dict[int, list[Any]]:
         found[k] = []
         for option in options:
             told = notation.continued(history, option.line or (option.move,), book.start, book.chess960)
-            replies = [
-                [UNPLAYED.get(r.move) or _said(history, option.move, r.move, book), *_short(r)]
-                for r in option.replies
-            ]
+            replies = [[_said((*history, option.move), r.move, book), *_short(r)] for r in option.replies]
             worth = float(f"{option.worth:.6g}")
             found[k].append([option.move, told[0], option.score, worth, replies, told])
     return found
 
 
-def _said(history: tuple[str, ...], move: str, reply: str, book: Book) -> str:
-    return notation.continued((*history, move), [reply], book.start, book.chess960)[0]
+def _choices(tree: Tree, book: Book, chess: bool) -> dict[int, dict[str, Any]]:
+    """Where the book chose: options [move, said, worth, most, opinion], which one, what it hopes for."""
+    found: dict[int, dict[str, Any]] = {}
+    for entry in book.entries:
+        decision, k = entry.decision, tree.get(entry.history)
+        if decision is None or k is None:
+            continue
+
+        def say(*moves: str, history: tuple[str, ...] = entry.history) -> str:
+            return _said((*history, *moves[:-1]), moves[-1], book) if chess else moves[-1]
+
+        played, hoped = decision.options[decision.played], decision.hoped
+        found[k] = {
+            "options": [
+                [o.move, say(o.move), *(float(f"{x:.6g}") for x in (o.worth, o.most)), o.opinion]
+                for o in decision.options
+            ],
+            "played": decision.played,
+            "hoped": hoped and [say(played.move, hoped.reply), hoped.probability, hoped.worth],
+        }
+    return found
+
+
+def _said(history: tuple[str, ...], move: str, book: Book) -> str:
+    """A move after a history as people write it."""
+    return UNPLAYED.get(move) or notation.continued(history, [move], book.start, book.chess960)[0]
 
 
 def _short(reply: Reply) -> tuple[float, float]:

@@ -73,7 +73,8 @@ def _played(
 ) -> Iterator[tuple[GameTags, int, int]]:
     """The rival's moves in wanted positions: (game, position, move)."""
     files, names = games.get("file", ()), games.get("player", ())
-    spellings = [names] if isinstance(names, str) else list(names)
+    given = [names] if isinstance(names, str) else list(names)
+    spellings = [name for name in given if name.strip()]  # none: whoever has the side
     keys = np.array(sorted(wanted), dtype=np.uint64)
     for path in find_files([files] if isinstance(files, str) else files):
         for part in parts(path):

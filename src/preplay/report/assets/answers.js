@@ -10,7 +10,9 @@ export const NEAR = 0.005; // half a point in a hundred games: as good as the bo
 // The studied moves of an own position: [{move, say, score, worth, replies: [[say, p, value]], line}].
 export function studied({ view, data, numbers }, k) {
   const written = (sans) => sans.map((san, j) => numbers.prefix(view.depth[k] + 1 + j, j === 0) + san).join(' ');
-  return (data.tree.others?.[k] ?? []).map(([move, say, score, worth, replies, line]) => ({ move, say, score, worth, replies, line: written(line) }));
+  const asked = (data.tree.others?.[k] ?? []).map(([move, say, score, worth, replies, line]) => ({ move, say, score, worth, replies, line: written(line) }));
+  if (asked.length) return asked;
+  return (data.tree.choice?.[k]?.options ?? []).map(([move, say, worth, , opinion]) => ({ move, say, score: opinion, worth, replies: [], line: '' }));
 }
 
 // {kind, ...}: book {node}; into {node, say}; equal or worse {option, loss}; unknown {say}.

@@ -33,10 +33,22 @@ function clockFact(data, k) {
   return ['Clocks', `${white} : ${black}`, unit];
 }
 
+// Where the book had a choice: what the first choice would have earned, and what the chosen move hopes for.
+function choice(app, k) {
+  const told = app.data.tree.choice?.[k];
+  if (!told) return null;
+  const { options, played, hoped } = told;
+  const worth = ([, , low, most]) => (most - low < 5e-5 ? percent(low, 2) : `at most ${percent(most, 2)}`);
+  const why = played === 0 ? 'The engine’s first choice is also the best against this opponent.'
+    : `Not the engine’s first choice: ${options[0][1]} would earn ${worth(options[0])} from here, ${options[played][1]} earns ${worth(options[played])}, memory paid.`;
+  return h('div', { class: 'choice-told' }, h('p', {}, why), hoped ? h('p', {}, `It hopes for ${hoped[0]} (${percent(hoped[1], 0)}), which brings ${percent(hoped[2], 2)}.`) : '',
+    options.length > 1 ? factList(options.map((option, j) => [option[1], worth(option), j === played ? 'the book’s move' : ''])) : '');
+}
+
 // The engine's alternatives with what they are worth against this opponent, the answer hoped for, and the line.
 function alternatives(app, k) {
   const { view: book } = app;
-  const options = studied(app, k);
+  const options = app.data.tree.others?.[k] ? studied(app, k) : [];
   if (!options.length) return null;
   const mine = new Set(bookMoves(book, k).map((c) => book.name(c)));
   return h('details', { class: 'alternatives', open: true }, h('summary', {}, 'Other moves, against this opponent'),
@@ -95,7 +107,7 @@ export function bookCard(app, k) {
       clockFact(data, k),
     ]));
     if (book.gain[k] < 0) parts.push(h('p', { class: 'aside' }, 'By itself this move costs a little; it pays through the positions after it.'));
-    parts.push(alternatives(app, k));
+    parts.push(choice(app, k), alternatives(app, k));
     return parts;
   }
   const replies = byShare(book, k);

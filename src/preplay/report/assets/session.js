@@ -17,14 +17,12 @@ export function makeSession({ book, cards, ofNode, memories, now, options }) {
   const ready = (card) => waiting.has(card) && state.turns - waiting.get(card).since >= APART;
   const timeUp = () => seconds > 0 && (now() - start) / 1000 >= seconds;
 
-  // The next card in queue order; those that must rest a little come when nothing else is left.
+  // What was missed or shown comes back after a little rest, else the next card in queue order; those that
+  // still rest come when nothing else is left.
   function pick() {
-    let resting = null;
-    for (const card of waiting.keys()) {
-      if (ready(card)) return card;
-      if (!resting || waiting.get(card).since < waiting.get(resting).since) resting = card;
-    }
-    return resting;
+    const all = [...waiting.keys()];
+    return all.find((card) => waiting.get(card).returning && ready(card)) ?? all.find(ready)
+      ?? all.reduce((a, b) => (waiting.get(b).since < waiting.get(a).since ? b : a));
   }
 
   // Below a history, the first wanted position that is worth most.

@@ -290,7 +290,7 @@ def test_of_two_prices_the_better_book_is_kept(monkeypatch: pytest.MonkeyPatch) 
         growths.append(grow(*given, **options))
         return growths[-1]
 
-    monkeypatch.setattr("preplay.preparation.grow", growing)
+    monkeypatch.setattr("preplay.preparation.stages.grow", growing)
     with open_matchup("synthetic-large", ()) as matchup:
         cut = prepare(matchup, 1, budget=20, stop=stop)
     first, second = growths

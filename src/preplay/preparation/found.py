@@ -1,0 +1,122 @@
+"""What a preparation comes to: a best book, or all of them by cost, with the tree they were chosen on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from preplay import choice, response
+from preplay.game import FINAL, Side
+from preplay.growth import Grown
+from preplay.judging import CONFIDENT, Judged
+from preplay.logistic import Curve
+from preplay.response import BestBook, Frontier
+from preplay.sampling.timeshare import TimeShare
+from preplay.tree import Ints, Tree
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A book that was chosen, and that fresh games did not bear out."""
+
+    size: int
+    price: float
+    """What its memory costs."""
+    clock: TimeShare
+    """What the games said."""
+
+    def __str__(self) -> str:
+        won = f"{self.clock.gain.mean:+.4g} ± {self.clock.gain.error:.2g}"
+        return f"fresh games did not bear it out: {won} for memory that costs {self.price:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A best book with the tree it was chosen on."""
+
+    side: Side
+    grown: Grown
+    response: BestBook
+    played: TimeShare | None = None
+    """What fresh games with the book said, where time is part of the game."""
+    refused: Refused | None = None
+    """The book that these games spoke against; the empty one is then the result."""
+    judged: Judged | None = None
+    """What second opinions said of the values, where there is a judge."""
+    curve: Curve | None = None
+    """What a score is worth to the two sides, where values are calibrated."""
+    choice: choice.Choice | None = None
+    """How the moves were chosen, where there are menus; `grown` has the tree with its moves fixed."""
+
+    @property
+    def tree(self) -> Tree:
+        """The tree the book was chosen on."""
+        return self.grown.tree
+
+    @property
+    def stale(self) -> bool:
+        """Whether an option that growth gave up may be best by the values in use."""
+        return self.choice is not None and self.choice.stale
+
+    @property
+    def book(self) -> Ints:
+        """The memorized histories as indices of the tree."""
+        return self.response.nodes
+
+    @property
+    def cost(self) -> float:
+        """The price that the tree was grown for; with a budget alone the book's own is 0."""
+        return self.tree.prices[self.side - 1]
+
+    @property
+    def value(self) -> float:
+        """What the book promises, costs not subtracted."""
+        return self.response.value
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """Every optimal trade-off between memory and value, with the tree it was found on."""
+
+    side: Side
+    grown: Grown
+    frontier: Frontier
+    cost: float
+    """The least cost that was looked at."""
+    judged: Judged | None = None
+    """What second opinions said of the largest book, where there is a judge."""
+    curve: Curve | None = None
+    """What a score is worth to the two sides, where values are calibrated."""
+    choice: choice.Choice | None = None
+    """How the moves were chosen, where there are menus: for the least cost."""
+
+    @property
+    def error(self) -> float:
+        """How far judge and calibration may be off at the largest book."""
+        scale = (
+            0.0 if self.curve is None else curve_error(self.curve, self.grown.tree, self.side, self.book)
+        )
+        return math.hypot(self.judged.error if self.judged else 0.0, scale)
+
+    @property
+    def stale(self) -> bool:
+        """Whether an option that growth gave up may be best by the values in use."""
+        return self.choice is not None and self.choice.stale
+
+    @property
+    def book(self) -> Ints:
+        """The largest book: all others are beginnings of it."""
+        return self.frontier.order
+
+    @property
+    def value(self) -> float:
+        """What the largest book promises."""
+        return float(self.frontier.value[-1]) if len(self.frontier.value) else self.frontier.unprepared
+
+
+def curve_error(curve: Curve, tree: Tree, side: Side, book: Ints) -> float:
+    """How far the error of a calibration can move what a book earns, with 95 % confidence."""
+    ends = response.exits(tree, side, book)
+    ends = ends[tree.player[ends] != FINAL]
+    reach = response.reach(tree, side)[ends]
+    return CONFIDENT * curve.error(tree.value[ends].tolist(), reach.tolist())

@@ -1,0 +1,160 @@
+"""Preparing one side: the stages put together, within the time that there is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from preplay import choice, response
+from preplay.game import S, Side
+from preplay.growth import Grown, GrowthProgress, Limits
+from preplay.judging import Judge, Judged, JudgedChoice, settle
+from preplay.logistic import Curve
+from preplay.matchup import Matchup
+from preplay.preparation.found import Explored, Prepared, curve_error
+from preplay.preparation.stages import (
+    Pace,
+    by_price,
+    chosen_on,
+    grown_for,
+    replayed,
+    solve,
+    values_of,
+    with_menus,
+)
+from preplay.stopping import NEVER, Stop
+from preplay.value import Evaluator
+
+C = TypeVar("C", bound=JudgedChoice)
+CALIBRATION = 0.5
+"""What calibration games take of the time, at most."""
+ROUNDS = 0.8
+"""What choosing and judging in turns takes of the time, at most; a fresh value of the choice follows."""
+
+
+def prepare(
+    matchup: Matchup[S],
+    side: Side,
+    cost: float | None = None,
+    budget: int | None = None,
+    limits: Limits | None = None,
+    *,
+    stop: Stop = NEVER,
+    progress: Callable[[GrowthProgress], None] | None = None,
+    playing: Callable[[str], None] | None = None,
+    checkpoint: Path | None = None,
+) -> Prepared:
+    """The best book of `side` against the opponent's base (Algorithm 1).
+
+    With a cost, memory is priced; with a budget, its size is limited; with both, both hold. `progress`
+    hears of the growth, `playing` of games that are played after it. `limits.seconds` is for all of it:
+    where games follow, growth takes half of it at most, and games that choose half of the rest.
+    """
+    limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
+    most = None if matchup.choosing is None else matchup.choosing.most
+    pace = Pace(limits, stop, progress, playing, most)
+    if budget is not None and cost is None:
+        price = 0.0
+    else:
+        price = matchup.cost(side, cost)
+        response.check_cost(price)
+
+    def found(matchup: Matchup[S], checkpoint: Path | None) -> Prepared:
+        if budget is not None and price == 0.0 and not matchup.enumerable:
+            return by_price(matchup, side, budget, pace, checkpoint)
+        return solve(matchup, side, price, budget, pace, checkpoint)
+
+    def again(prepared: Prepared, grown: Grown) -> Prepared:
+        grown = with_menus(grown, prepared.choice)
+        chosen = chosen_on(grown, side, price, budget)
+        if budget is not None and prepared.cost > price:  # the certificate of `by_price`
+            bound = chosen_on(grown, side, prepared.cost, None).response.upper
+            best = chosen.response
+            best = replace(best, upper=max(best.value, bound + prepared.cost * budget))
+            chosen = replace(chosen, response=best)
+        return chosen
+
+    curve, checkpoint = _calibrated(matchup, pace, checkpoint)
+    if matchup.judge is None:
+        prepared = replayed(matchup, found(matchup, checkpoint), pace)
+    else:
+        prepared, judged = _settled(matchup, matchup.judge, found, again, pace, checkpoint)
+        best = prepared.response
+        best = replace(best, error=max(best.error, judged.error))
+        prepared = replace(prepared, response=best, judged=judged)
+    if curve is None:
+        return prepared
+    best = prepared.response
+    scale = curve_error(curve, prepared.tree, side, best.nodes)
+    return replace(prepared, response=replace(best, error=math.hypot(best.error, scale)), curve=curve)
+
+
+def _calibrated(
+    matchup: Matchup[S], pace: Pace, checkpoint: Path | None
+) -> tuple[Curve | None, Path | None]:
+    """The curve behind the values, and where growth may go on from.
+
+    Where there was no time for all games, more of them change the values: then growth starts anew.
+    """
+    if matchup.calibration is None:
+        return None, checkpoint
+    curve = matchup.calibration.curve(pace.stopping(CALIBRATION), pace.tell)
+    return curve, checkpoint if matchup.calibration.whole else None
+
+
+def explore(
+    matchup: Matchup[S],
+    side: Side,
+    cost: float | None = None,
+    limits: Limits | None = None,
+    *,
+    stop: Stop = NEVER,
+    progress: Callable[[GrowthProgress], None] | None = None,
+    playing: Callable[[str], None] | None = None,
+    checkpoint: Path | None = None,
+) -> Explored:
+    """All optimal books of `side` for costs above the one given, or for all costs (fact 4)."""
+    limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
+    pace = Pace(limits, stop, progress, playing, None)
+    least = 0.0 if cost is None and matchup.enumerable else matchup.cost(side, cost)
+    response.check_cost(least, zero=cost is None)
+
+    def found(matchup: Matchup[S], checkpoint: Path | None) -> Explored:
+        grown = grown_for(matchup, values_of(matchup, least, side), side, least, pace, checkpoint)
+        return ranked(grown)
+
+    def again(explored: Explored, grown: Grown) -> Explored:
+        return ranked(with_menus(grown, explored.choice))
+
+    def ranked(grown: Grown) -> Explored:
+        if grown.tree.choice is None:
+            return Explored(side, grown, response.frontier(grown.tree, side, least), least)
+        made = choice.choose_known(grown.tree, side, least)
+        front = response.frontier(made.tree, side, least)
+        return Explored(side, replace(grown, tree=made.tree), front, least, choice=made)
+
+    curve, checkpoint = _calibrated(matchup, pace, checkpoint)
+    if matchup.judge is None:
+        return replace(found(matchup, checkpoint), curve=curve)
+    explored, judged = _settled(matchup, matchup.judge, found, again, pace, checkpoint)
+    return replace(explored, judged=judged, curve=curve)
+
+
+def _settled(
+    matchup: Matchup[S],
+    judge: Judge[S],
+    found: Callable[[Matchup[S], Path | None], C],
+    again: Callable[[C, Grown], C],
+    pace: Pace,
+    checkpoint: Path | None,
+) -> tuple[C, Judged]:
+    """The choice after rounds of choosing and judging; the first growth may go on from a checkpoint."""
+    stops = pace.stopping(ROUNDS), pace.stopping(1.0)
+
+    def grow(value: Evaluator[S], first: bool) -> C:
+        return found(replace(matchup, value=value), checkpoint if first else None)
+
+    return settle(matchup.game, matchup.value, judge, grow, again, stops, pace.tell)

@@ -20,7 +20,7 @@ LAYERS = (
     ("both sides", "bounding equilibria"),
     ("preparation", "matches preparation"),
     ("matchup", "matchup"),
-    ("opinions", "bounds chess choice judging sampling"),
+    ("opinions", "bounds chess choice judging repairs sampling"),
     ("growth", "games growth response"),
     ("worth", "_kernels accounts logistic value"),
     ("play", "book policy tree"),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 FORMAT = "preplay-book/1"
+FILE = "book.json"
+"""What the book of a run is called in its directory."""
 
 
 @dataclass(frozen=True)

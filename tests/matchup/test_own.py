@@ -83,7 +83,8 @@ def test_saved_reported_swept_and_exported_like_the_built_in_ones(
     result = preplay.prepare(named, "guesser", save=tmp_path / "run")
     assert result.side == "guesser"
     assert preplay.load_run(tmp_path / "run") == result
-    assert gather(tmp_path / "run")["worth"]["value"] == 1.0
+    page = gather(tmp_path / "run")
+    assert (page["worth"]["value"], page["sides"]) == (1.0, ["better", "guesser"])
     assert preplay.equilibrium(named, save=tmp_path / "both").run is not None
     assert gather(tmp_path / "both")["kind"] == "mixed"
     assert command(capsys, "draw", tmp_path / "both", "--side", "better")[0] == 0

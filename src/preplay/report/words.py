@@ -34,7 +34,12 @@ def is_chess(matchup: Table) -> bool:
 
 def sides(matchup: Table) -> tuple[str, str]:
     """What the players are called."""
-    return ("White", "Black") if is_chess(matchup) else ("Player 1", "Player 2")
+    if is_chess(matchup):
+        return "White", "Black"
+    named = matchup.get("sides")
+    if isinstance(named, list) and len(named) == 2 and named != ["1", "2"]:
+        return str(named[0]), str(named[1])
+    return "Player 1", "Player 2"
 
 
 def players(matchup: Table) -> tuple[str, str]:
@@ -47,6 +52,8 @@ def players(matchup: Table) -> tuple[str, str]:
     if matchup.get("kind") == "synthetic":
         play = listed({k: matchup[k] for k in ("randomness", "noise") if k in matchup})
         return play or "at random", play or "at random"
+    if matchup.get("kind") == "python":
+        return "as its code says", "as its code says"
     return "as the file says", "as the file says"
 
 
@@ -95,6 +102,8 @@ def facts(matchup: Table, name: str) -> list[tuple[str, str]]:
         if limit(value):
             rows.append(("Searches for values", limit(value)))
         rows.append(("Games end in a draw after", f"{matchup.get('length', 100)} half-moves"))
+    elif matchup.get("kind") == "python":
+        rows.append(("Settings", listed(table(matchup, "settings"))))
     elif matchup.get("kind") == "openspiel":
         rows.append(("Study", policy(table(matchup, "prep"))))
         rows.append(("Value of a position", listed(table(matchup, "value"))))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from preplay import __version__
+from preplay import book as books
 from preplay.errors import InputError, StoreError
 from preplay.files import parse_json, read_text, write_text
 from preplay.game import Side
@@ -22,13 +23,12 @@ from preplay.matchup.model import side_named
 from preplay.matchup.source import sides_of
 
 if TYPE_CHECKING:
-    from preplay.book import Book
     from preplay.matchup import Matchup
     from preplay.tree import Tree
 
 FORMAT = "preplay-run/1"
 RUN, RESULT = "run.json", "result.json"
-BOOK, BOOKS = "book.json", ("book-1.json", "book-2.json")
+BOOK, BOOKS = books.FILE, ("book-1.json", "book-2.json")
 TREE, CHECKPOINT = "tree.npz", "checkpoint.npz"
 POINTS, POINTS_TABLE = "points.jsonl", "points.csv"
 GAMES, GAMES_PGN = "games.jsonl", "games.pgn"
@@ -101,11 +101,9 @@ class Run:
         self.read(RESULT)
         return self.path(BOOK)
 
-    def book(self, side: str | None = None) -> Book:
+    def book(self, side: str | None = None) -> books.Book:
         """The book of `prepare`, or a side's mixed book of `equilibrium`."""
-        from preplay.book import load
-
-        book = load(self.book_file(side))
+        book = books.load(self.book_file(side))
         if side is not None and side_named(side, self.sides) != book.side:
             raise InputError(
                 f"{self.directory}: holds a book for {self.sides[book.side - 1]}, not for {side}"
@@ -197,13 +195,11 @@ def _object(path: Path) -> dict[str, Any]:
     return data
 
 
-def find_book(path: Path, side: str | None = None) -> Book:
+def find_book(path: Path, side: str | None = None) -> books.Book:
     """The book that a user means: of a run directory (perhaps a side's), or a `preplay-book/1` file."""
     if path.is_dir():
         return open_run(path).book(side)
-    from preplay.book import load
-
-    return load(path)
+    return books.load(path)
 
 
 def _difference(run: Run, command: str, identity: Mapping[str, Any]) -> str:

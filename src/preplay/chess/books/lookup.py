@@ -9,7 +9,7 @@ from typing import Protocol
 
 import chess
 
-from preplay.book import Book, load
+from preplay.book import FILE, Book, load
 from preplay.chess.books.lines import Place, Spot, position_key, start_board, walk
 from preplay.chess.books.polyglot import PolyglotBook, read_polyglot
 
@@ -194,7 +194,7 @@ def open_book(path: str) -> Lookup:
     """The book in a file: Polyglot if it is named `.bin`, else `preplay-book/1`, also in a run."""
     file = pathlib.Path(path)
     if file.is_dir():
-        file /= "book.json"
+        file /= FILE
     if file.suffix == ".bin":
         return PolyglotLookup(file.name, read_polyglot(file))
     return book_lookup(load(file), file.name)

@@ -63,6 +63,8 @@ def rival(matchup: Table, side: int) -> str:
         return sides(matchup)[2 - side]
     own = table(matchup, "black" if side == 1 else "white")
     named = own.get("name") or table(own, "games").get("player") or table(own, "opponent").get("player")
+    if isinstance(named, list):  # several spellings
+        named = named[0]
     return str(named) if named else engine(matchup, own)
 
 

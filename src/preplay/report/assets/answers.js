@@ -32,7 +32,8 @@ export function judgeMove(app, k, uci) {
     const loss = (own ? own.worth : book.worth[k]) - option.worth;
     return { kind: loss <= NEAR ? 'equal' : 'worse', option, loss, say };
   }
-  return { kind: 'unknown', say, least: options.length > 1 ? options[options.length - 1] : null };
+  const last = options[options.length - 1];
+  return { kind: 'unknown', say, least: own && options.length > 1 && last !== own ? { say: last.say, loss: own.worth - last.worth } : null };
 }
 
 // The sentences after a wrong move, and about the right one.
@@ -49,7 +50,7 @@ export function explain(app, k, verdict) {
     if (option.replies.length) said.push(`${other} answers ${answersTo(option.replies)}.`);
     if (option.line) said.push(`The line: ${option.line}.`);
   } else if (verdict.kind === 'unknown' && verdict.least) {
-    said.push(`${verdict.say} is not among the engine’s ${studied(app, k).length} best moves here; the last of these, ${verdict.least.say}, earns ${points(book.worth[k] - verdict.least.worth, false)} points per 100 games less.`);
+    said.push(`${verdict.say} is not among the engine’s ${studied(app, k).length} best moves here; the last of these, ${verdict.least.say}, earns ${points(verdict.least.loss, false)} points per 100 games less.`);
   } else if (verdict.kind === 'unknown') said.push(`${verdict.say} was not studied here.`);
   return said;
 }

@@ -17,6 +17,7 @@ from preplay.cli import (
     export,
     figure1,
     frontier,
+    harden,
     match,
     matchups,
     opponent,
@@ -57,6 +58,7 @@ app.command("frontier")(frontier.frontier)
 app.command("bounds")(bounds.bounds)
 app.command("calibrate")(calibrate.calibrate)
 app.command("equilibrium")(equilibrium.equilibrium)
+app.command("harden")(harden.harden)
 app.command("draw")(draw.draw)
 app.command("sweep")(sweep.sweep)
 app.command("figure1")(figure1.figure1)

@@ -147,9 +147,9 @@ def _settings(config: str, changes: Sequence[str]) -> tuple[str, dict[str, Any]]
     if not Path(config).is_dir():
         return load_config(config, changes)
     run = open_run(Path(config))
-    if run.command not in ("prepare", "equilibrium"):
+    if run.command not in ("prepare", "equilibrium", "harden"):
         raise InputError(
-            f"{config}: made by `preplay {run.command}`; expected a prepare or equilibrium run"
+            f"{config}: made by `preplay {run.command}`; expected a prepare, equilibrium or harden run"
         )
     settings = {k: v for k, v in run.matchup.items() if k != "engines"}
     return run.name, override(settings, changes)

@@ -85,11 +85,15 @@ class Run:
         return load(self.path(TREE))
 
     def book_file(self, side: str | None = None) -> Path:
-        """Where the book is: of `prepare` the only one, of `equilibrium` that of a side."""
-        if self.command not in ("prepare", "equilibrium"):
-            raise InputError(
-                f"{self.directory}: made by `preplay {self.command}`; expected prepare or equilibrium"
-            )
+        """Where the book is: of `prepare` the only one, of `equilibrium` that of a side, of `harden` the
+        mix of who hides unless the preparer's is asked for."""
+        if self.command not in ("prepare", "equilibrium", "harden"):
+            made = f"{self.directory}: made by `preplay {self.command}`"
+            raise InputError(f"{made}; expected prepare, equilibrium or harden")
+        if self.command == "harden":
+            self.read(RESULT)
+            whose = self.identity["side"] if side is None else side_named(side, self.sides)
+            return self.path(BOOKS[whose - 1])
         if self.command == "equilibrium":
             if side is None:
                 first, second = self.sides

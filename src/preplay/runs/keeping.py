@@ -15,6 +15,7 @@ HOMES = {
     "prepare": ("prepared", "PrepareResult"),
     "frontier": ("frontiers", "FrontierResult"),
     "equilibrium": ("equilibria", "EquilibriumResult"),
+    "harden": ("hardened", "HardenResult"),
     "sweep": ("sweeps", "SweepResult"),
     "figure1": ("sweeps", "SweepResult"),
     "match": ("matches", "MatchResult"),

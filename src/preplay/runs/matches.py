@@ -17,12 +17,14 @@ from preplay.chess.endings import CUT, NEVER_SETTLED, SETTLED, Settling
 from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of, read_games
 from preplay.errors import InputError
 from preplay.files import write_text
+from preplay.hardening.harden import mix_of, played_by
 from preplay.matches import Adjudication, Pairing, play_match
 from preplay.matchup import Matchup
 from preplay.matchup.searching import BASE_NODES
 from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.equilibria import EquilibriumResult
+from preplay.runs.hardened import HardenResult
 from preplay.runs.keeping import save as keep
 from preplay.runs.prepared import PrepareResult
 from preplay.runs.prepared import prepare as prepare_now
@@ -184,7 +186,7 @@ def _counted(games: Sequence[PlayedGame], prepared: bool, count: int) -> tuple[P
 
 def match(
     matchup: Matchup[Any],
-    prepared: PrepareResult | EquilibriumResult | Book | None = None,
+    prepared: PrepareResult | EquilibriumResult | HardenResult | Book | None = None,
     games: int = 400,
     *,
     side: str | int | None = None,
@@ -201,7 +203,8 @@ def match(
     """Play a book for real and compare the score with what was promised (chess).
 
     `prepared` is a result of `prepare` or `equilibrium`, or a book; without one, `side` (or "both") is
-    prepared now at `cost`. In an equilibrium both sides play their mixed books, and `side` says whose
+    prepared now at `cost`. Of `harden` the best book meets the mix that it was found
+    against. In an equilibrium both sides play their mixed books, and `side` says whose
     score counts. `control` plays as many games without the book; `sprt` = (elo0, elo1) stops when one of
     the two is accepted. Games that are played by the rules end by these alone, unless `settling` asks
     for more. With `save` every game is kept, and the same call goes on from there.
@@ -214,6 +217,11 @@ def match(
         raise InputError(
             "resign, draw and longest are for games that are played out; expected --adjudication rules"
         )
+    hides = None
+    if isinstance(prepared, HardenResult):
+        hides = prepared.policy
+        matchup = played_by(matchup, hides.side, mix_of(hides))
+        prepared = prepared.best
     pairings = _pairings(matchup, prepared, side, cost, stop)
     run = None
     if save is not None:
@@ -224,6 +232,8 @@ def match(
             "control": control,
             "books": [_digest(b) for p in pairings for b in (p.book, p.against) if b is not None],
         }
+        if hides is not None:
+            identity["mix"] = _digest(hides)
         if mode == "rules":
             identity["settling"] = asdict(settling)
         run = start(Path(save), "match", matchup.name, identity, matchup.versions)

@@ -1,0 +1,123 @@
+"""preplay harden: the way of playing that is hardest to prepare against."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from preplay.cli import options, show
+
+if TYPE_CHECKING:
+    from preplay.matchup import Matchup
+    from preplay.runs.hardened import HardenResult
+
+
+def harden(
+    spec: options.Spec,
+    side: Annotated[str, typer.Option("--side", help="Who hides.")],
+    cost: Annotated[
+        float | None, typer.Option("--cost", help="The preparer's price of a memorized history.")
+    ] = None,
+    loss: Annotated[
+        float | None,
+        typer.Option("--loss", min=0.0, help="What may be given away against one who does not prepare."),
+    ] = None,
+    choose: Annotated[
+        int | None, typer.Option("--choose", min=2, help="Moves to mix, at most (chess, openspiel).")
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option("--margin", min=0.0, help="How far they may be behind the best.")
+    ] = None,
+    gap: Annotated[float, typer.Option("--gap", min=0.0, help="Stop at this certified gap.")] = 1e-4,
+    method: Annotated[
+        str | None, typer.Option("--method", help="lp or sweep; default: by the size of the tree.")
+    ] = None,
+    changes: options.Set = None,
+    save: options.Save = None,
+    histories: options.Histories = None,
+    seconds: options.Seconds = None,
+    workers: options.Workers = None,
+    cluster: options.Cluster = None,
+    store: options.Store = None,
+    lines: Annotated[int, typer.Option("--lines", min=0, help="Positions of the mix to print.")] = 20,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find how a side should mix its moves so that one who prepares against it gains least.
+
+    Example: preplay harden chess --side black --cost 1e-3 --choose 4 --margin 60
+    """
+    from preplay.matchup import open_matchup
+    from preplay.runs import as_data
+    from preplay.runs.hardened import harden_run
+    from preplay.stopping import on_interrupt
+
+    menus = [
+        f"prep.{key}={value}"
+        for key, value in (("choose", choose), ("margin", margin))
+        if value is not None
+    ]
+    settings = [*menus, *(changes or ())]
+    with (
+        open_matchup(spec, settings, workers=workers, store=store, cluster=cluster) as matchup,
+        on_interrupt() as stop,
+    ):
+        progress = show.progress(quiet or as_json, matchup.telling)
+        result = harden_run(
+            matchup,
+            side,
+            cost,
+            loss=loss,
+            gap=gap,
+            method=method,
+            histories=histories,
+            seconds=seconds,
+            save=save,
+            stop=stop,
+            progress=progress,
+        )
+        show.end_progress(progress)
+        if as_json:
+            show.print_json(as_data(result))
+        else:
+            print_hardened(matchup, result, lines)
+            show.kept(result)
+    if stop.asked:
+        raise typer.Exit(130)
+
+
+def print_hardened(matchup: Matchup[Any], found: HardenResult, lines: int) -> None:
+    """A readable account of the mix and of what it is worth."""
+    hides, preparer = (matchup.sides[book.side - 1] for book in (found.policy, found.best))
+    print(f"How {hides} should play {matchup.name}, so that {preparer}, who prepares, gains least")
+    print(f"What {preparer} has, net of memory at {found.cost:g} a history:")
+    print(f"  without a book           {found.unprepared:.5f}")
+    if found.unhardened is not None:
+        print(f"  as {hides} plays now".ljust(27) + f"{found.unhardened:.5f}")
+    if found.before is not None:
+        best = found.before
+        print(
+            f"  best softmax             {best.value:.5f} or more  (r = {best.randomness:g}, "
+            f"gives away {best.loss:.5f})"
+        )
+    inside = f"certified in [{found.lower:.5f}, {found.upper:.5f}]"
+    print(f"  the mix                  {found.value:.5f}, {inside}, gives away {found.loss:.5f}")
+    if found.choosing is not None:
+        print(f"  ... choosing its moves   {found.choosing[0]:.5f}, at most {found.choosing[1]:.5f}")
+    grown = show.histories(found.histories)
+    print(f"  looked at                {grown}, {found.questions:,} questions ({found.method})")
+    if found.ending != "complete":
+        print(f"  stopped by               {found.ending}: the bounds say what is certain")
+    rows = []
+    for entry in found.policy.entries[:lines]:
+        played = ", ".join(
+            f"{matchup.write_move(entry.history, move)} {p:.0%}" for move, p in entry.moves.items()
+        )
+        line = matchup.write_line(entry.history) or "(start)"
+        rows.append((line, played, show.one_in(entry.reach)))
+    if rows:
+        print()
+        show.print_table(("history", f"{hides} plays", "met"), rows, right=(2,))
+    if found.policy.size > lines:
+        print(f"... and {found.policy.size - lines} more (--lines N, --json or --save DIR for all)")

@@ -1,0 +1,174 @@
+"""Hiding: the mix that is hardest to prepare against, kept and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from preplay import book as books
+from preplay.book import Book
+from preplay.game import S, Side, other
+from preplay.growth.goals import Ending, Limits
+from preplay.hardening import Softmax, against_choice, harden
+from preplay.hardening.harden import HardenProgress
+from preplay.matchup import Matchup
+from preplay.runs.directory import BOOKS, RESULT, Run, settings_of, start
+from preplay.runs.encoding import beside, from_data, optional, told
+from preplay.runs.keeping import save as keep
+from preplay.stopping import NEVER, Stop
+
+
+def _entries(book: Book) -> list[dict[str, Any]]:
+    """What the JSON tells of the mix; its book has a file of its own."""
+    return [{"history": e.history, "moves": e.moves} for e in book.entries]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardenResult:
+    """A mix by position and what it leaves one who prepares. Values are the preparer's, net of memory."""
+
+    side: str | int
+    """Who hides: 1 or 2, in chess white or black."""
+    cost: float
+    """The preparer's price of a memorized history."""
+    value: float
+    """What the best book nets against the mix."""
+    lower: float
+    """No mix of these menus, within the loss, leaves a preparer less."""
+    upper: float
+    """No book nets more against this mix."""
+    gap: float
+    """upper - lower."""
+    loss: float
+    """What the mix gives away against one who does not prepare."""
+    unprepared: float
+    """What the preparer has without a book."""
+    before: Softmax | None
+    """The softmax that leaves a preparer least, giving away no more than was allowed."""
+    softmax: tuple[Softmax, ...]
+    """The same menus by softmax, by rising randomness; 0 is always the first choice."""
+    unhardened: float | None = optional()
+    """What the best book nets against the side as it plays now."""
+    choosing: tuple[float, float] | None = optional()
+    """What a preparer who chooses its moves nets against the mix, and at most."""
+    method: str
+    """lp or sweep."""
+    ending: Ending
+    """What ended the work: `complete`, or the limit that cut it short."""
+    histories: int
+    """Histories looked at."""
+    questions: int
+    """Questions asked: moves, menus and values."""
+    policy: Book = told(_entries)
+    """The mix, by position."""
+    best: Book = beside()
+    """The best book against it."""
+    name: str = beside("")
+    """The matchup's name."""
+    run: Run | None = beside()
+    """The directory that keeps it; None where it was not saved."""
+
+    @property
+    def books(self) -> tuple[Book, Book]:
+        """Of each side: the mix, and the best book against it."""
+        return (self.policy, self.best) if self.policy.side == 1 else (self.best, self.policy)
+
+    def files(self) -> Mapping[str, Callable[[Path], None]]:
+        """The books have files of their own."""
+        return {name: partial(books.save, book) for name, book in zip(BOOKS, self.books, strict=True)}
+
+    @classmethod
+    def found(cls, run: Run) -> HardenResult:
+        """The result of a `harden` run."""
+        data, where = run.read(RESULT), run.path(RESULT)
+        hides: Side = run.identity["side"]
+        mix, best = (books.load(run.path(BOOKS[side - 1])) for side in (hides, other(hides)))
+        return from_data(cls, data | {"policy": mix}, where, best=best, name=run.name, run=run)
+
+
+def harden_run(
+    matchup: Matchup[S],
+    side: str | int,
+    cost: float | None = None,
+    *,
+    loss: float | None = None,
+    gap: float = 1e-4,
+    method: str | None = None,
+    histories: int | None = None,
+    seconds: float | None = None,
+    save: str | Path | None = None,
+    stop: Stop = NEVER,
+    progress: Callable[[object], None] | None = None,
+) -> HardenResult:
+    """The mix over the menus of `side` that is hardest to prepare against, beside how it plays now.
+
+    `cost` is the preparer's price of a memorized history. `loss` limits what the mix may give away
+    against one who does not prepare. With `save` the run is kept in that directory: the mix and the best
+    book against it are its two books.
+    """
+    from preplay.preparation import prepare
+
+    hides = matchup.side(str(side))
+    preparer = other(hides)
+    price = matchup.cost(preparer, cost)
+    run = None
+    if save is not None:
+        identity = {
+            "side": hides, "cost": price, "loss": loss, "gap": gap, "matchup": settings_of(matchup)
+        }  # fmt: skip
+        run = start(Path(save), "harden", matchup.name, identity, matchup.versions)
+    limits = Limits(histories, seconds, window=matchup.window, negligible=matchup.negligible)
+
+    def tell(now: HardenProgress) -> None:
+        if progress is not None:
+            progress(now)
+
+    found = harden(
+        matchup,
+        hides,
+        price,
+        loss=loss,
+        gap=gap,
+        method=method,
+        limits=limits,
+        stop=stop,
+        progress=tell,
+        provenance=run.provenance if run else {},
+    )
+    unhardened = None
+    if not stop.asked:
+        plain = _without_menus(matchup)
+        unhardened = prepare(plain, preparer, price, limits=limits, stop=stop, progress=progress)
+    result = HardenResult(
+        side=matchup.label(hides),
+        cost=price,
+        value=found.value,
+        lower=found.lower,
+        upper=found.upper,
+        gap=found.gap,
+        loss=found.loss,
+        unprepared=found.unprepared,
+        before=found.before(loss),
+        softmax=found.softmax,
+        unhardened=None if unhardened is None else unhardened.response.net,
+        choosing=against_choice(matchup, found, limits, stop),
+        method=found.method,
+        ending=found.ending,
+        histories=found.histories,
+        questions=found.questions,
+        policy=found.books[hides - 1],
+        best=found.books[preparer - 1],
+        name=matchup.name,
+        run=run,
+    )
+    if run is not None:
+        keep(run, result)
+    return result
+
+
+def _without_menus(matchup: Matchup[S]) -> Matchup[S]:
+    """The same matchup, in which books play prep's first choice."""
+    return replace(matchup, menus=(None, None))

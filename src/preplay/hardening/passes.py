@@ -122,7 +122,18 @@ def _previous(at: Hideout, x: Floats) -> Floats:
     return before
 
 
-def _swept(at: Hideout, reach: Floats, cost: float, iterations: int, *_: object) -> int:
+def _swept(
+    at: Hideout,
+    reach: Floats,
+    cost: float,
+    iterations: int,
+    start: int,
+    regret: Floats,
+    book: Floats,
+    mean_y: Floats,
+    mean_x: Floats,
+) -> int:
+    """The work of `sweep`."""
     return 20 * iterations * len(reach)
 
 

@@ -233,7 +233,7 @@ def match(
             "books": [_digest(b) for p in pairings for b in (p.book, p.against) if b is not None],
         }
         if hides is not None:
-            identity["mix"] = _digest(hides)
+            identity["mix"] = [_digest(hides)]
         if mode == "rules":
             identity["settling"] = asdict(settling)
         run = start(Path(save), "match", matchup.name, identity, matchup.versions)

@@ -112,7 +112,7 @@ def contest(
         matchup.game,
         matchup.base,
         matchup.prep,
-        matchup.value_at(min(costs)),
+        matchup.counted_at(min(costs)),
         costs,
         replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible),
         lazy=not matchup.enumerable,
@@ -198,7 +198,7 @@ def _one_by_one(
     Under a clock, where that takes games, and after a stop, it is left out.
     """
     if matchup.guessing or stop.asked:
-        return matchup.value_at(min(costs)).values([matchup.game.root()])[0].mean, (None, None)
+        return matchup.counted_at(min(costs)).values([matchup.game.root()])[0].mean, (None, None)
     found: list[Alone | None] = []
     sides: tuple[Side, Side] = (1, 2)
     baseline = 0.5

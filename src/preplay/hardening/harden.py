@@ -177,7 +177,7 @@ def harden(
         matchup.base,
         matchup.prep[preparer - 1],
         menus,
-        matchup.value_at(price),
+        matchup.counted_at(price),
         clock,
     )
     at, y, ending = growth.hideout(), np.ones(1), "complete"

@@ -163,6 +163,10 @@ class Matchup(Generic[S]):
         """The values that a chosen book's promise rests on: the judge's, where there is one."""
         return self.value if self.judge is None else self.judge.value
 
+    def counted_at(self, price: float) -> Evaluator[S]:
+        """The same for books at a price: v(h) wherever it counts, whatever else was looked at."""
+        return self.value_at(price) if self.judge is None else self.judge.value
+
     def searches(self) -> int:
         """Engine searches made so far; 0 where no engines are."""
         return 0 if self.engines is None else self.engines.searches()

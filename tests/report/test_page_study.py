@@ -15,9 +15,8 @@ from pagematches import CURVE, save_match, save_proved
 from pageruns import CHESS
 from typer.testing import CliRunner
 
-from preplay.chess.engines.discovery import find_command
 from preplay.cli.app import app
-from preplay.errors import EngineError, InputError
+from preplay.errors import InputError
 from preplay.game import walk
 from preplay.judging import Judged
 from preplay.matchup import open_matchup
@@ -39,14 +38,7 @@ RIVAL = Path(__file__).parents[2] / "examples" / "rival.pgn"
 SMALL = ("black.randomness=10", "prep.nodes=300", "white.nodes=100", "black.nodes=100")
 
 
-def stockfish() -> bool:
-    try:
-        return bool(find_command(None))
-    except (EngineError, InputError):
-        return False
-
-
-@pytest.mark.skipif(not stockfish(), reason="no Stockfish: install the Debian package stockfish")
+@pytest.mark.usefixtures("stockfish")
 def test_alternatives_are_worth_what_one_answer_gives(tmp_path: Path) -> None:
     run, store = tmp_path / "run", tmp_path / "store.sqlite"
     sets = [word for change in SMALL for word in ("--set", change)]

@@ -1,6 +1,7 @@
 // What is to be learned: one card for each position of the book, however it is reached, with what is known
 // of the learner's memory of it. Ids do not name the run: a new book finds what was learned for an old one.
 import { AGAIN, DAY, GOOD, HARD, interval, recall, review } from './fsrs.js';
+import { likeliest } from './model.js';
 
 export const RETENTION = 0.9; // a position is due when it is recalled with less than this
 const READY = 0.97; // on the last day before the game everything below this is looked at again
@@ -30,11 +31,7 @@ export function makeCards(book, keyOf) {
 }
 
 // The move that the book plays at an own position: the likeliest where it mixes.
-export function bookMove(book, k) {
-  let best = -1;
-  for (const c of book.children(k)) if (best < 0 || book.p[c] > book.p[best]) best = c;
-  return best;
-}
+export const bookMove = (book, k) => likeliest(book, k);
 
 // Every move that counts as the book's.
 export function bookMoves(book, k) {

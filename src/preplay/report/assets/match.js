@@ -1,7 +1,7 @@
 // A match: its games as one tree to walk, the list of them, and the score beside the promise.
 import { byShare } from './app.js';
 import { factList, h } from './dom.js';
-import { decodeTree } from './model.js';
+import { decodeTree, likeliest } from './model.js';
 import { moveRows } from './position.js';
 import { made, makeTop } from './summary.js';
 import { compact, percent, plural, points } from './words.js';
@@ -15,11 +15,7 @@ export function makeMatch(data) {
     mine: () => false,
     dim: () => false,
     ending: (k) => (tree.leaf(k) ? plural(data.tree.games[k], 'game') : ''),
-    main(k) {
-      let best = -1;
-      for (const c of tree.children(k)) if (best < 0 || tree.p[c] > tree.p[best]) best = c;
-      return best;
-    },
+    main: (k) => likeliest(tree, k),
   };
 }
 

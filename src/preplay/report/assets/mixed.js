@@ -2,7 +2,7 @@
 import { byShare } from './app.js';
 import { makeChart } from './chart.js';
 import { factList, h } from './dom.js';
-import { decodeTree } from './model.js';
+import { decodeTree, likeliest } from './model.js';
 import { moveRows } from './position.js';
 import { makeTop, made } from './summary.js';
 import { compact, often, percent, plural, points, power } from './words.js';
@@ -23,11 +23,7 @@ export function makeMixed(data) {
     mine: (k) => k > 0 && view.own(tree.parent[k]) && view.held(tree.parent[k]) > 0 && view.study(k) > 0.5,
     dim: (k) => tree.reach[k] < 1e-9,
     ending: (k) => (tree.leaf(k) ? (tree.player[k] === 'f' ? 'game over' : 'books end') : ''),
-    main(k) {
-      let best = -1;
-      for (const c of tree.children(k)) if (best < 0 || tree.p[c] > tree.p[best]) best = c;
-      return best;
-    },
+    main: (k) => likeliest(tree, k),
     value: (k) => (view.side === '1' ? data.tree.value[k] : 1 - data.tree.value[k]),
   };
   return view;

@@ -42,6 +42,13 @@ export function decodeTree(columns) {
   };
 }
 
+// The likeliest child of a history; -1 where there is none.
+export function likeliest(tree, k) {
+  let best = -1;
+  for (let c = tree.first[k]; c < tree.first[k + 1]; c += 1) if (best < 0 || tree.p[c] > tree.p[best]) best = c;
+  return best;
+}
+
 // A pure book on its tree. `size` may be made smaller: the first so many in the order worth learning.
 export function makeBook(data) {
   const tree = decodeTree(data.tree);

@@ -2,7 +2,7 @@
 import { byShare } from './app.js';
 import { factList, h } from './dom.js';
 import { exactness } from './mixed.js';
-import { decodeTree } from './model.js';
+import { decodeTree, likeliest } from './model.js';
 import { moveRows } from './position.js';
 import { made, makeTop } from './summary.js';
 import { compact, percent, plural, points } from './words.js';
@@ -17,11 +17,7 @@ export function makePolicy(data) {
     mine: (k) => k > 0 && tree.player[tree.parent[k]] === side,
     dim: () => false,
     ending: (k) => (tree.leaf(k) ? 'as at the board' : ''),
-    main(k) {
-      let best = -1;
-      for (const c of tree.children(k)) if (best < 0 || tree.p[c] > tree.p[best]) best = c;
-      return best;
-    },
+    main: (k) => likeliest(tree, k),
   };
 }
 

@@ -14,7 +14,7 @@ from commandline import preplay
 from preplay.book import Book, Entry
 from preplay.chess.heldout import held_out
 from preplay.chess.players.counts import count_moves
-from preplay.chess.players.frequent import frequent_book
+from preplay.chess.players.frequent import frequent_book, most_played
 from preplay.chess.players.squares import board_key, move_code
 from preplay.errors import InputError
 
@@ -68,7 +68,7 @@ def test_the_book_of_frequent_lines() -> None:
         keys = np.array([key for key, _ in rows], dtype=np.uint64)
         counted.append(count_moves(keys, np.array([code for _, code in rows], dtype=np.uint16)))
     replies, own = counted
-    book = frequent_book(own, replies, 1, 4)
+    book = frequent_book(own, most_played(replies), 1, 4)
     found = {entry.history: (next(iter(entry.moves)), entry.reach) for entry in book.entries}
     assert found == {
         (): ("e2e4", 1.0),
@@ -76,8 +76,8 @@ def test_the_book_of_frequent_lines() -> None:
         ("e2e4", "e7e5"): ("g1f3", pytest.approx(2 / 11)),
         ("e2e4", "c7c5", "g1f3", "d7d6"): ("d2d4", pytest.approx(9 / 11)),
     }
-    assert frequent_book(own, replies, 1, 100).size == 4  # there are no more
-    assert frequent_book(replies, own, 2, 1).entries[0].history == ("e2e4",)
+    assert frequent_book(own, most_played(replies), 1, 100).size == 4  # there are no more
+    assert frequent_book(replies, most_played(own), 2, 1).entries[0].history == ("e2e4",)
 
 
 @needs_stockfish

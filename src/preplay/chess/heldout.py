@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 
+import chess
+
 from preplay.book import Book
 from preplay.chess.books.lines import position_key
 from preplay.chess.books.lookup import BookLookup, Played, book_lookup
 from preplay.chess.check import plies_before
+from preplay.chess.players.gather import date_of
 from preplay.chess.players.names import meant
 from preplay.chess.players.readgames import ReadGame, read_file
 from preplay.chess.players.sources import find_files
 from preplay.errors import InputError
-from preplay.game import other
+from preplay.game import Side, other
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class HeldOut:
 
     games: int
     skipped: int
-    """Games of others, of the other colour, or that never came to the book's start."""
+    """Games of others, of the other colour, older ones, or that never came to the book's start."""
     broken: tuple[str, ...]
     book: Followed
     frequent: Followed | None = None
@@ -58,7 +61,12 @@ class HeldOut:
 
 
 def held_out(
-    book: Book, sources: Sequence[str | Path], names: Sequence[str], frequent: Book | None = None
+    book: Book,
+    sources: Sequence[str | Path],
+    names: Sequence[str],
+    frequent: Book | None = None,
+    *,
+    since: str = "",
 ) -> HeldOut:
     """Follow the games in which one of `names` has the side opposite to the book's."""
     broken: list[str] = []
@@ -67,7 +75,11 @@ def held_out(
     for path in find_files(sources):
         for game in read_file(path, broken):
             before = plies_before(lookup.start, game) if game.standard else None
-            if before is None or not meant(names, game.player(other(book.side))):
+            if (
+                before is None
+                or date_of(game.tags) < since
+                or not meant(names, game.player(other(book.side)))
+            ):
                 skipped += 1
             else:
                 games.append((game, before))
@@ -89,7 +101,7 @@ def _followed(book: Book, games: Iterable[tuple[ReadGame, int]]) -> Followed:
     given: list[float] = []
     came: list[bool] = []
     for game, before in games:
-        carried.append(_moves_carried(lookup, book, game, before))
+        carried.append(follow(lookup, book.side, game, before)[0])
         board = game.start.copy()
         for ply, move in enumerate(game.moves):
             key = position_key(board)
@@ -112,25 +124,25 @@ def _followed(book: Book, games: Iterable[tuple[ReadGame, int]]) -> Followed:
     )
 
 
-def _moves_carried(lookup: BookLookup, book: Book, game: ReadGame, before: int) -> int:
-    """How many moves the book is played when the opponent's moves come as in a game."""
+def follow(lookup: BookLookup, side: Side, game: ReadGame, before: int) -> tuple[int, chess.Board]:
+    """Play a book against the opponent's moves of a game: how many moves it plays, and where it ends."""
     board = game.start.copy()
     for move in game.moves[:before]:
         board.push(move)
-    first = board.turn == (book.side == 1)  # whether the book's side moves first
+    first = board.turn == (side == 1)  # whether the book's side moves first
     theirs = list(game.moves[before + first :: 2])
     path: list[str] = []
     count = 0
     while True:
-        if board.turn == (book.side == 1):
+        if board.turn == (side == 1):
             hit = lookup.find(Played(lookup.start, tuple(path), board))
             if hit is None:
-                return count
+                return count, board
             count += 1
             move = next(iter(hit.moves))
         else:
             if not theirs or not board.is_legal(theirs[0]):
-                return count
+                return count, board
             move = theirs.pop(0)
         path.append(board.uci(move, chess960=True))
         board.push(move)

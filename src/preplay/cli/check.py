@@ -24,6 +24,9 @@ def check(
             "--opponent", help="Follow this player's games by their moves alone, as if you played."
         ),
     ] = None,
+    since: Annotated[
+        str, typer.Option("--since", help="With --opponent: only games since this date, as in 2021.")
+    ] = "",
     side: Annotated[str | None, typer.Option("--side", help="Whose book, in an equilibrium run.")] = None,
     lines: Annotated[int, typer.Option("--lines", min=0, help="How many games to list.")] = 40,
     as_json: options.Json = False,
@@ -43,7 +46,7 @@ def check(
     from preplay.runs import find_book
 
     if opponent:
-        _follow(run, games, opponent, side, as_json)
+        _follow(run, games, opponent, options.date("--since", since), side, as_json)
         return
     report = check_file(find_book(run, side), games, player=player)
     if as_json:
@@ -93,14 +96,16 @@ def check(
         print(f"  {leaving.games}x {leaving.outcome} after {after}: {leaving.played}{expected}")
 
 
-def _follow(run: Path, games: Path, opponent: list[str], side: str | None, as_json: bool) -> None:
+def _follow(
+    run: Path, games: Path, opponent: list[str], since: str, side: str | None, as_json: bool
+) -> None:
     """The held-out test of a book against somebody's new games."""
     from preplay.chess.heldout import held_out
     from preplay.matchup.people import frequent_of
     from preplay.runs import as_data, find_book
 
     book = find_book(run, side)
-    found = held_out(book, [games], opponent, frequent_of(book))
+    found = held_out(book, [games], opponent, frequent_of(book), since=since)
     if as_json:
         show.print_json(as_data(found))
         return

@@ -28,6 +28,7 @@ def opponent(
         typer.Option("--population", metavar="FILES", help="PGN of others, for where no own games are."),
     ] = None,
     since: Annotated[str, typer.Option("--since", help="Only games since this date, as in 2019.")] = "",
+    until: Annotated[str, typer.Option("--until", help="Only games before this date.")] = "",
     speed: Annotated[
         str, typer.Option("--speed", help="Only these: bullet, blitz, rapid, classical, correspondence.")
     ] = "",
@@ -64,18 +65,15 @@ def opponent(
     from preplay.chess.engines.store import AnalysisStore
     from preplay.chess.players.gather import GameFilter
     from preplay.chess.players.opponent import Asking, fit_opponent, save_opponent
-    from preplay.errors import InputError
     from preplay.files import check_writable
     from preplay.matchup.chess import default_store, kept_games
     from preplay.matchup.model import side_named
-    from preplay.matchup.people import parse_rating, parse_since, parse_speeds
+    from preplay.matchup.people import parse_rating, parse_speeds
     from preplay.stopping import on_interrupt
 
     who = side_named(side, ("white", "black"))
-    try:
-        which = GameFilter(parse_since(since), parse_speeds(speed), parse_rating(rating))
-    except ValueError as error:
-        raise InputError(f"--since {since}; {error}") from None
+    speeds, span = parse_speeds(speed), parse_rating(rating)
+    which = GameFilter(options.date("--since", since), speeds, span, options.date("--until", until))
     asking = Asking(which, tuple(population or ()), _levels(level or [], engine), sample)
     if save is not None:
         check_writable(save)

@@ -68,3 +68,14 @@ Deviations = Annotated[
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Write a figure (.svg, .png or .pdf).")
 ]
+
+
+def date(option: str, text: str) -> str:
+    """A date as an option has it: 2019, 2019.05 or 2019-05-31."""
+    from preplay.errors import InputError
+    from preplay.matchup.people import parse_since
+
+    try:
+        return parse_since(text)
+    except ValueError as error:
+        raise InputError(f"{option} {text}; {error}") from None

@@ -13,7 +13,7 @@ from preplay.accounts import People
 from preplay.book import Book
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players.counts import together
-from preplay.chess.players.frequent import frequent_book
+from preplay.chess.players.frequent import frequent_book, most_played
 from preplay.chess.players.gather import SPEEDS, GameFilter
 from preplay.chess.players.habits import Habits, read_habits
 from preplay.chess.players.opponent import (
@@ -52,6 +52,7 @@ class Games(Settings):
     population: str | list[str] = Field(default_factory=list)
     """More PGN: how others play, where the player has no games."""
     since: str | int = ""
+    until: str | int = ""
     speed: str | list[str] = Field(default_factory=list)
     rating: str = ""
     level: str | list[str] = Field(default_factory=list)
@@ -61,7 +62,7 @@ class Games(Settings):
     fitted: dict[str, Any] | None = None
     """What was fitted, in runs: it is not fitted again."""
 
-    @field_validator("since")
+    @field_validator("since", "until")
     @classmethod
     def _a_date(cls, value: str | int) -> str:
         return parse_since(str(value))
@@ -79,7 +80,8 @@ class Games(Settings):
     @property
     def which(self) -> GameFilter:
         """Which games count."""
-        return GameFilter(str(self.since), parse_speeds(self.speed), parse_rating(self.rating))
+        speeds, rating = parse_speeds(self.speed), parse_rating(self.rating)
+        return GameFilter(str(self.since), speeds, rating, str(self.until))
 
 
 class Rival(Settings):
@@ -306,4 +308,4 @@ def frequent_of(book: Book) -> Book | None:
     if not habits:
         return None
     own, replies = together(h.own for h in habits), together(h.replies for h in habits)
-    return frequent_book(own, replies, book.side, book.size, book.start, book.chess960)
+    return frequent_book(own, most_played(replies), book.side, book.size, book.start, book.chess960)

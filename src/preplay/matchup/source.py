@@ -75,7 +75,22 @@ def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, 
         raise InputError(
             f"unknown matchup '{spec}'; {nearest(spec, BUILTIN)} (or give a .toml or .json file)"
         )
-    return name, settings.override(config, changes)
+    config = settings.override(config, changes)
+    if spec in BUILTIN and not any(change.startswith("value.model") for change in changes):
+        _without_games_of_people(config)
+    return name, config
+
+
+def _without_games_of_people(config: dict[str, Any]) -> None:
+    """A person's model is of the opening: games that it plays on say nothing of what a score is worth.
+
+    So the built-in matchups take the curve of Lichess there, which has no games of the pairing.
+    """
+    players = [config.get(side) for side in ("white", "black")]
+    people = any(isinstance(p, dict) and (p.get("games") or p.get("opponent")) for p in players)
+    value = config.get("value")
+    if people and isinstance(value, dict) and value.get("model") == "calibrated":
+        config["value"] = {k: x for k, x in value.items() if k != "games"} | {"model": "logistic"}
 
 
 def _from_here(config: dict[str, Any], place: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 
 import chess
 
@@ -13,12 +14,17 @@ from preplay.game import Side
 
 
 def frequent_book(
-    own: MoveCounts, replies: MoveCounts, side: Side, size: int, start: str = "", chess960: bool = False
+    own: MoveCounts,
+    answer: Callable[[chess.Board], chess.Move | None],
+    side: Side,
+    size: int,
+    start: str = "",
+    chess960: bool = False,
 ) -> Book:
     """The `size` likeliest positions of `side` against a player, by what was played alone.
 
-    `own` has the player's moves, `replies` what was played against the player. The book's own move is the
-    most frequent one; how often a line comes up is the product of the player's frequencies.
+    `own` has the player's moves. How often a line comes up is the product of the player's frequencies;
+    the book's own move is `answer`'s, such as the most frequent one (`most_played`).
     """
     board = chess.Board(start or chess.STARTING_FEN, chess960=chess960)
     entries: list[Entry] = []
@@ -42,10 +48,9 @@ def frequent_book(
     meet(1.0, (), board)
     while heap and len(entries) < size:
         less, _, history, here = heapq.heappop(heap)
-        moves = _legal(replies, here)
-        if not moves:
+        best = answer(here)
+        if best is None:
             continue
-        best = max(moves, key=lambda move: (moves[move], move.uci()))
         name = here.uci(best)
         entries.append(Entry(history, {name: 1.0}, -less, 0.0, 0.5))
         after = here.copy(stack=False)
@@ -53,6 +58,16 @@ def frequent_book(
         meet(-less, (*history, name), after)
     ordered = tuple(sorted(entries, key=lambda entry: (len(entry.history), entry.history)))
     return Book(side, ordered, 0.5, 0.5, 0.0, 1.0, start=start, chess960=chess960)
+
+
+def most_played(replies: MoveCounts) -> Callable[[chess.Board], chess.Move | None]:
+    """Answers by the move that was played most often."""
+
+    def answer(board: chess.Board) -> chess.Move | None:
+        moves = _legal(replies, board)
+        return max(moves, key=lambda move: (moves[move], move.uci())) if moves else None
+
+    return answer
 
 
 def _legal(table: MoveCounts, board: chess.Board) -> dict[chess.Move, int]:

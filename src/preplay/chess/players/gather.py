@@ -38,10 +38,14 @@ class GameFilter:
     """A date: 2019, 2019.05 or 2019.05.31."""
     speeds: tuple[str, ...] = ()
     rating: tuple[int, int] | None = None
+    until: str = ""
+    """The day before which games were played, written like `since`."""
 
     def takes(self, tags: GameTags, side: Side) -> bool:
         """Whether a game counts for the player of `side`."""
         if self.since and date_of(tags) < self.since:
+            return False
+        if self.until and date_of(tags) >= self.until:
             return False
         if self.speeds and speed_of(tags)[0] not in self.speeds:
             return False

@@ -118,8 +118,9 @@ def _print(report: dict[str, Any] | Any, title: str, save: Path | None) -> None:
     """What a coach wants to know."""
     names = ", ".join(f"{name} ({count})" for name, count in list(report["names"].items())[:6])
     first, last = report["dates"]
+    span = f", {first} to {last}" if first > "0001" else ""
     print(f"{title} as {report['side'].capitalize()}")
-    print(f"  games                {report['games']:,}, {first} to {last}: {names}")
+    print(f"  games                {report['games']:,}{span}: {names}")
     print(f"  positions known      {report['positions']:,}")
     if report["population"]["positions"]:
         print(f"  of others            {report['population']['positions']:,}")
@@ -137,10 +138,9 @@ def _print(report: dict[str, Any] | Any, title: str, save: Path | None) -> None:
     if report["logloss"] is None:
         print("  log-loss             too few games to hold the model against")
     else:
-        print(
-            f"\nHeld against the newest {split['test']} games (since {split['since']}), "
-            f"{report['moves']:,} moves of their first 10:"
-        )
+        since = f"the newest {split['test']} games (since {split['since']})"
+        which = since if split["since"] else f"{split['test']} games drawn at random"
+        print(f"\nHeld against {which}, {report['moves']:,} moves of their first 10:")
         rows = [(f"{loss:.3f}", name) for name, loss in report["baselines"].items()]
         mine = (f"{report['logloss']:.3f}", f"this model (± {report['error']:.2f})")
         rows = sorted([*rows, mine], key=lambda row: -float(row[0]))

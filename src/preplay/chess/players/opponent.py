@@ -99,11 +99,12 @@ def fit_opponent(
     asking = asking or Asking()
     which = asking.which
     gathered = gather(files, players, side, which, keep=keep, progress=progress)
-    games = gathered.games
+    dated = 2 * sum(game.date > "0001" for game in gathered.games) > len(gathered.games)
+    games = gathered.games if dated else _shuffled(gathered.games)
     tested = round(NEWEST * len(games))
     tuned = round(NEWEST * (len(games) - tested))
     cuts = len(games) - tested - tuned, len(games) - tested
-    dates = [games[k].date if k < len(games) else "9999" for k in cuts]
+    dates = [games[k].date if dated and k < len(games) else "9999" for k in cuts]
     every = [*files, *asking.population]
     tables = count_others(every, players, side, which, before=dates, keep=keep, progress=progress)
     windows = [
@@ -128,8 +129,16 @@ def fit_opponent(
     person = Person(habits, level, final.engine, asking.least)
     held = Habits(windows[1].own, len(games) - tested, weights.own, "", windows[1].others, weights.others)
     report = _report(gathered, asking, windows[1], cuts[1], person, len(tuning) + len(testing))
+    if not dated:
+        report["split"]["since"] = None
+        report["warnings"].append("the games have no dates: those held out are drawn, not the newest")
     report |= _quality(Person(held, level, weights.engine, asking.least), testing)
     return Opponent(side, tuple(players) or tuple(gathered.names)[:1], person, report)
+
+
+def _shuffled(games: Sequence[OwnGame]) -> tuple[OwnGame, ...]:
+    """The games in an order that has nothing to do with that of the file."""
+    return tuple(games[int(k)] for k in np.random.default_rng(0).permutation(len(games)))
 
 
 class _Questions:

@@ -44,7 +44,7 @@ def test_an_engine_may_be_a_command_with_arguments(tmp_path: Path, stockfish: st
         ("white.nodes=true", "white.nodes = true; expected another kind of value"),
         ("cost=true", "cost = true; expected another kind"),
         ("chess960=3", "chess960 = 3"),
-        ("start.moves=e4", 'start.moves = "e4"; input should be a valid list'),
+        ("start.moves=3", "start.moves = 3; input should be a valid list"),
     ],
 )
 def test_values_of_the_wrong_kind(change: str, message: str) -> None:

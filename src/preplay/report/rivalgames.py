@@ -12,6 +12,7 @@ import numpy as np
 from preplay.chess.players.archive import GameTags, parts
 from preplay.chess.players.gather import date_of
 from preplay.chess.players.names import meant
+from preplay.chess.players.opponent import load_opponent
 from preplay.chess.players.sources import find_files
 from preplay.chess.players.squares import board_key, coded_move
 from preplay.errors import InputError
@@ -30,10 +31,13 @@ def met(
 
     Empty where the rival is an engine, or where the files of games are no longer there.
     """
-    games = table(table(matchup, "white" if rival == 1 else "black"), "games")
-    if not games or start:
+    own = table(matchup, "white" if rival == 1 else "black")
+    games = table(own, "games")
+    if start or not (games or own.get("opponent")):
         return {}
     boards = {k: board for k, board in _boards(tree, moves) if tree.player[k] == rival}
+    if not games:
+        return _fitted(own["opponent"], boards)
     wanted = {board_key(board) for board in boards.values()}
     found: dict[int, list[tuple[str, int, str]]] = {}
     try:
@@ -48,6 +52,23 @@ def met(
         if rows:
             told = [[san, times] for san, times in chosen.most_common()]
             answer[k] = [len(rows), told, [name for _, _, name in rows[:NAMED]]]
+    return answer
+
+
+def _fitted(rivals: Any, boards: Mapping[int, chess.Board]) -> dict[int, list[Any]]:
+    """The same of an opponent that was fitted before: the file has the counts, not the names of games."""
+    try:
+        (row,) = rivals
+        habits = load_opponent(row["file"])[0].person.habits
+    except (InputError, OSError, KeyError, TypeError, ValueError):
+        return {}  # several, of whom one will come; or the file is gone
+    answer: dict[int, list[Any]] = {}
+    for k, board in boards.items():
+        counts = habits.own.at(board_key(board))
+        common = sorted(counts.items(), key=lambda item: -item[1])
+        told = [[board.san(coded_move(code)), times] for code, times in common]
+        if told:
+            answer[k] = [sum(counts.values()), told, []]
     return answer
 
 

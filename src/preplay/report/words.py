@@ -62,9 +62,13 @@ def rival(matchup: Table, side: int) -> str:
     if not is_chess(matchup):
         return sides(matchup)[2 - side]
     own = table(matchup, "black" if side == 1 else "white")
-    named = own.get("name") or table(own, "games").get("player") or table(own, "opponent").get("player")
+    named = table(own, "games").get("player")
     if isinstance(named, list):  # several spellings
-        named = named[0]
+        named = named[0] if named else ""
+    fitted = own.get("opponent")
+    if not named and isinstance(fitted, list):  # files of `preplay opponent`, called after whom they fit
+        files = [str(one.get("file")) for one in fitted if isinstance(one, Mapping)]
+        named = " or ".join(PurePath(file).name.partition(".")[0] for file in files)
     return str(named) if named else engine(matchup, own)
 
 

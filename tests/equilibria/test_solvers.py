@@ -254,7 +254,7 @@ def test_stop_from_another_thread_comes_back_certified() -> None:
 
 def test_progress_is_told_each_measurement() -> None:
     seen: list[SolverProgress] = []
-    result = solve(complete(8, 2, 1), (1e-3, 1e-3), gap=1e-7, progress=seen.append)
+    result = solve(complete(8, 2, 1), (1e-3, 1e-3), gap=1e-7, method="sweep", progress=seen.append)
     assert tuple(seen) == result.trace
     assert len(seen) > 2
 
@@ -297,3 +297,13 @@ def test_what_cannot_be_solved_is_refused() -> None:
     hollow = Tree(**{**vars(tree), "value": np.full(tree.size, np.nan)})
     with pytest.raises(InputError, match="value"):
         solve(hollow, (0.1, 0.1))
+
+
+def test_small_games_go_to_the_linear_program_by_themselves() -> None:
+    small, large = complete(6, 2, 1), complete(11, 2, 1)
+    found = solve(small, (1e-3, 1e-3))
+    assert found.method == "lp"
+    assert found.gap <= 1e-9
+    assert found.value == pytest.approx(solve(small, (1e-3, 1e-3), method="sweep").value, abs=1e-6)
+    assert solve(small, (1e-3, 1e-3), iterations=50).method == "sweep"  # who counts them wants them
+    assert solve(large, (1e-5, 1e-5), gap=1e-2).method == "sweep"

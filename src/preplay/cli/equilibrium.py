@@ -28,8 +28,8 @@ def equilibrium(
     ] = None,
     gap: Annotated[float, typer.Option("--gap", min=0.0, help="Stop at this certified gap.")] = 1e-6,
     method: Annotated[
-        str, typer.Option("--method", help="sweep, lp, cfr, cfr+, dcfr, pcfr+ and others.")
-    ] = "sweep",
+        str, typer.Option("--method", help="auto, sweep, lp, cfr, cfr+, dcfr, pcfr+ and others.")
+    ] = "auto",
     iterations: Annotated[
         int | None, typer.Option("--iterations", min=1, help="At most so many.")
     ] = 100_000,

@@ -89,7 +89,7 @@ def contest(
     costs: tuple[float, float],
     *,
     gap: float = 1e-6,
-    method: str = "sweep",
+    method: str = "auto",
     iterations: int | None = None,
     seconds: float | None = None,
     limits: Limits | None = None,

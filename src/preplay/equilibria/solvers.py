@@ -20,7 +20,6 @@ import numpy as np
 from preplay.equilibria import iteration
 from preplay.equilibria.folding import COST, FoldedGame, fold
 from preplay.equilibria.iteration import Rule, State
-from preplay.equilibria.lp import solve_lp
 from preplay.equilibria.publicgame import (
     Costs,
     Mixed,
@@ -43,6 +42,10 @@ class Method:
     """Restart from the best strategies when the gap has fallen to this fraction; 0 never."""
 
 
+ITERATIONS = 100_000
+"""The most iterations unless something else is asked for."""
+SMALL = 300
+"""Up to so many decisions the linear program takes hundredths of a second, and is exact."""
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "sweep": Method(Rule(alpha=2.0, gamma=2.0, trust=0.2, eager=1.0), restart=0.3),
@@ -56,7 +59,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "sapdcfr+": Method(Rule(alpha=2.3, gamma=5.0, trust=1 / 3)),
     }
 )
-"""The iterative methods by name; "lp" is there besides. docs/solvers.md compares them."""
+"""The iterative methods by name. Besides: "lp", and "auto", "lp" for small games and "sweep" for others."""
 
 FIRST_CHECK = 6
 """The gap is first measured after so many iterations,"""
@@ -118,8 +121,8 @@ class Equilibrium:
 
 def check_method(method: str) -> None:
     """Raise InputError unless `solve` knows the method."""
-    if method != "lp" and method not in METHODS:
-        raise InputError(f"unknown method '{method}'; {nearest(method, [*METHODS, 'lp'])}")
+    if method not in ("auto", "lp", *METHODS):
+        raise InputError(f"unknown method '{method}'; {nearest(method, ['auto', 'lp', *METHODS])}")
 
 
 def solve(
@@ -127,8 +130,8 @@ def solve(
     costs: Costs,
     *,
     gap: float = 1e-6,
-    method: str = "sweep",
-    iterations: int | None = 100_000,
+    method: str = "auto",
+    iterations: int | None = ITERATIONS,
     seconds: float | None = None,
     start: Equilibrium | Mixed | None = None,
     memorizable: Bools | None = None,
@@ -156,7 +159,12 @@ def solve(
     game = fold(tree, costs, mask)
     best = _Best(game)
     watch = _Watch(began, gap, iterations, seconds, progress, stop)
+    if method == "auto":
+        free = start is None and (iterations is None or iterations >= ITERATIONS)
+        method = "lp" if free and game.size <= SMALL else "sweep"
     if method == "lp":
+        from preplay.equilibria.lp import solve_lp  # and scipy, which the others do without
+
         masses, done = solve_lp(game, seconds)
         if masses is None:  # out of time: a short run of the default is better than nothing
             short = replace(watch, iterations=SHORT, seconds=None)

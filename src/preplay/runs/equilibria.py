@@ -153,7 +153,7 @@ def equilibrium(
     *,
     costs: tuple[float, float] | None = None,
     gap: float = 1e-6,
-    method: str = "sweep",
+    method: str = "auto",
     iterations: int | None = 100_000,
     seconds: float | None = None,
     histories: int | None = None,

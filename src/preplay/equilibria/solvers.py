@@ -59,7 +59,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "sapdcfr+": Method(Rule(alpha=2.3, gamma=5.0, trust=1 / 3)),
     }
 )
-"""The iterative methods by name. Besides: "lp", and "auto", "lp" for small games and "sweep" for others."""
+"""The iterative methods by name. Besides: "lp", and "auto": "lp" for small games, else "sweep"."""
 
 FIRST_CHECK = 6
 """The gap is first measured after so many iterations,"""

@@ -17,7 +17,7 @@ LAYERS = (
     ("runs", "runs"),
     ("figures", "figures"),
     ("experiments", "experiments"),
-    ("both sides", "bounding equilibria"),
+    ("both sides", "bounding equilibria hardening"),
     ("preparation", "matches preparation"),
     ("matchup", "matchup"),
     ("opinions", "bounds chess choice judging repairs sampling"),

@@ -240,3 +240,32 @@ def test_the_floor_is_sharp() -> None:
     )
     assert bounds.entropy_floor(1.0, 0.75, 0.025, 10) == 0.0
     assert bounds.entropy_floor(0.0, 0.0, 0.025, 10) == 0.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(games(depth=4, own=9), SIDES, st.sampled_from([1e-4, 1e-3, 0.01]))
+def test_the_most_useful_statement_is_true(raw: Raw, side: Side, cost: float) -> None:
+    """What a scan says holds for the book that the proof builds, and no other v and ε say more."""
+    tree, longest = grown(raw, side, Lemma1(1e-9)), tabular.parse(raw).longest
+    found = bounds.most_useful(tree, side, cost, longest)
+    if found is None:
+        return
+    assert found.value >= found.guarantee - 1e-9
+    assert len(found.nodes) <= found.size_bound
+    book = frozenset(bounds.until(tree, side, found.advantage).history(int(k)) for k in found.nodes)
+    assert worth(raw["root"], side, book) == pytest.approx(found.value, abs=1e-9)
+    said = found.guarantee - cost * found.size_bound
+    for advantage in (0.25, 0.5, 0.75):
+        goal = grown(raw, side, Advantage(advantage))
+        for epsilon in (0.2, 0.5, 0.8):
+            other = bounds.theorem1(goal, side, advantage, epsilon, longest)
+            # The grid is a fortieth wide in v and ε.
+            assert other.guarantee - cost * other.size_bound <= said + 0.09 or math.isinf(
+                other.size_bound
+            )
+
+
+def test_lemma_3() -> None:
+    assert bounds.lemma3(0.01, 8) == pytest.approx(9_000)
+    with pytest.raises(InputError, match="cost"):
+        bounds.lemma3(0.0, 8)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from preplay.bounds import Lemma1Count, Theorem1, check_theorem1, lemma1, theorem1
+from preplay.bounds import Lemma1Count, Theorem1, check_theorem1, lemma1, most_useful, theorem1
+from preplay.errors import InputError
 from preplay.game import S, Side
 from preplay.growth import Advantage, Goal, Grown, Lemma1, Limits, grow
 from preplay.growth.goals import Ending
@@ -22,7 +23,8 @@ RARE = 0.01
 class Bounded:
     """How exploitable the opponent of `side` is at least, by how randomly they play."""
 
-    theorem1: Theorem1
+    theorem1: Theorem1 | None
+    """None: a scan found nothing that it says."""
     lemma1: Lemma1Count
     counted: bool
     """Whether Lemma 1's count is whole; else it is a part."""
@@ -33,18 +35,26 @@ class Bounded:
 def bound(
     matchup: Matchup[S],
     side: Side,
-    advantage: float,
-    epsilon: float,
+    advantage: float | None = None,
+    epsilon: float | None = None,
     p: float | None = None,
     limits: Limits | None = None,
     *,
     stop: Stop = NEVER,
     progress: Callable[[object], None] | None = None,
 ) -> Bounded:
-    """Theorem 1 for an advantage and ε, and Lemma 1 for reaches of at least p, the cost by default."""
+    """Theorem 1 for an advantage and ε, and Lemma 1 for reaches of at least p, the cost by default.
+
+    Without an advantage and ε, those for which the theorem says most at the price p (`most_useful`).
+    """
     p = p if p is not None else matchup.costs[side - 1] or RARE
     check_cost(p)
-    check_theorem1(advantage, epsilon)
+    if (advantage is None) != (epsilon is None):
+        raise InputError(
+            "only one of advantage and epsilon is given; expected both, or neither for a scan"
+        )
+    if advantage is not None and epsilon is not None:
+        check_theorem1(advantage, epsilon)
     if matchup.calibration is not None:
         matchup.calibration.curve(stop, progress)
     limits = replace(limits or Limits(), negligible=matchup.negligible, window=matchup.window)
@@ -56,10 +66,13 @@ def bound(
             matchup.game, side, matchup.base, prep, value, goal, limits, stop=stop, progress=progress
         )
 
-    firsts, likely = grown(Advantage(advantage)), grown(Lemma1(p))
-    return Bounded(
-        theorem1(firsts.tree, side, advantage, epsilon, matchup.game.longest),
-        lemma1(likely.tree, side, p, matchup.game.longest),
-        likely.ending == "complete",
-        firsts.ending if firsts.ending != "complete" else likely.ending,
-    )
+    longest = matchup.game.longest
+    likely = grown(Lemma1(p))
+    counted, ending = lemma1(likely.tree, side, p, longest), likely.ending
+    if advantage is None or epsilon is None:
+        found = most_useful(likely.tree, side, p, longest)
+    else:
+        firsts = grown(Advantage(advantage))
+        found = theorem1(firsts.tree, side, advantage, epsilon, longest)
+        ending = firsts.ending if firsts.ending != "complete" else ending
+    return Bounded(found, counted, likely.ending == "complete", ending)

@@ -10,7 +10,7 @@ import numpy as np
 from preplay import response
 from preplay.errors import InputError
 from preplay.game import FINAL, Side
-from preplay.tree import Ints, Tree
+from preplay.tree import Ints, Tree, from_parents
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,21 +37,9 @@ def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: 
     the first histories as well, so a tree cut short still gives a true guarantee.
     """
     check_theorem1(advantage, epsilon)
+    entropy, p_norm, firsts = _firsts(tree, side, advantage)
     pi = response.reach(tree, side)
-    if np.isnan(pi).any():
-        raise InputError(f"Theorem 1 for side {side} on a tree that was grown for the other")
-    value = tree.value if side == 1 else 1.0 - tree.value
-    # A game that ends counts as ending on the side's turn, as in the paper.
-    stops = tree.leaves & ((tree.player == side) | (tree.player == FINAL))
-    firsts = np.flatnonzero(stops & (value - tree.radius >= advantage) & (pi > 0.0))
-    p_norm = float(pi[firsts].sum())
-    shares = pi[firsts] / p_norm if len(firsts) else pi[firsts]
-    entropy = max(0.0, float(-(shares * np.log(shares)).sum()))
-    exponent = entropy / epsilon
-    z = math.inf
-    if exponent < 700.0:
-        # Less a hair, so that a whole number with a rounding error is not rounded up.
-        z = math.ceil((1.0 - epsilon) * math.exp(exponent) * (1.0 - 1e-12))
+    z = _allowed(entropy, epsilon)
     likeliest = firsts[np.argsort(-pi[firsts], kind="stable")]
     kept = likeliest[: int(min(z, len(likeliest)))]
     book: set[int] = set()
@@ -83,6 +71,84 @@ def check_theorem1(advantage: float, epsilon: float) -> None:
         raise InputError(f"advantage {advantage}; expected a number in [0, 1]")
     if not 0.0 < epsilon < 1.0:
         raise InputError(f"epsilon {epsilon}; expected a number strictly between 0 and 1")
+
+
+LEVELS = 25
+"""Advantages v that a scan tries, and as many ε."""
+
+
+def most_useful(tree: Tree, side: Side, cost: float, longest: int, least: float = 0.0) -> Theorem1 | None:
+    """The v and ε for which Theorem 1 says most on a tree: its guarantee, less what a book of the size
+    that it allows costs at most. None where it never says more than `least`, what no book is worth.
+
+    The first histories with value >= v are looked for anywhere in the tree, so any grown tree will do:
+    of what lies beyond it the theorem then says nothing (it holds for a part of the first histories).
+    """
+    best: tuple[float, float, float] | None = None
+    mine = tree.value if side == 1 else 1.0 - tree.value
+    top = float(np.nanmax(np.where(tree.leaves | (tree.player == side), mine - tree.radius, np.nan)))
+    for advantage in np.linspace(top, 0.0, LEVELS, endpoint=False).tolist():
+        cut = until(tree, side, advantage)
+        entropy, p_norm, _ = _firsts(cut, side, advantage)
+        for epsilon in np.linspace(0.0, 1.0, LEVELS, endpoint=False)[1:].tolist():
+            size = longest * _allowed(entropy, epsilon)
+            says = (1.0 - epsilon) * advantage * p_norm - cost * size
+            if says > max(least, best[0] if best else -math.inf):
+                best = says, advantage, epsilon
+    if best is None:
+        return None
+    return theorem1(until(tree, side, best[1]), side, best[1], best[2], longest)
+
+
+def until(tree: Tree, side: Side, advantage: float) -> Tree:
+    """The same tree, which ends where the side first has an advantage."""
+    value = tree.value if side == 1 else 1.0 - tree.value
+    own = (tree.player == side) | (tree.player == FINAL)
+    stands = own & (value - tree.radius >= advantage)
+    keep = np.ones(tree.size, dtype=np.bool_)
+    for k in range(1, tree.size):
+        above = tree.parent[k]
+        keep[k] = keep[above] and not stands[above]
+    index = np.cumsum(keep) - 1
+    parent = np.where(tree.parent[keep] < 0, -1, index[np.maximum(tree.parent[keep], 0)])
+    return from_parents(
+        parent,
+        tree.player[keep],
+        tree.base[keep],
+        tree.prep[keep],
+        tree.value[keep],
+        radius=tree.radius[keep],
+        open=tree.open[keep],
+        action=tree.action[keep],
+        names=tree.names,
+    )
+
+
+def _firsts(tree: Tree, side: Side, advantage: float) -> tuple[float, float, Ints]:
+    """Entropy and P_norm of the first histories with the advantage, and which they are."""
+    pi = response.reach(tree, side)
+    value = tree.value if side == 1 else 1.0 - tree.value
+    # A game that ends counts as ending on the side's turn, as in the paper.
+    ends = tree.leaves & ((tree.player == side) | (tree.player == FINAL))
+    firsts = np.flatnonzero(ends & (value - tree.radius >= advantage) & (pi > 0.0))
+    p_norm = float(pi[firsts].sum())
+    shares = pi[firsts] / p_norm if len(firsts) else pi[firsts]
+    return max(0.0, float(-(shares * np.log(shares)).sum())), p_norm, firsts.astype(np.int32)
+
+
+def _allowed(entropy: float, epsilon: float) -> float:
+    """How many first histories the theorem's book leads to: ⌈(1 - ε) e^(H / ε)⌉."""
+    exponent = entropy / epsilon
+    if exponent >= 700.0:
+        return math.inf
+    # Less a hair, so that a whole number with a rounding error is not rounded up.
+    return math.ceil((1.0 - epsilon) * math.exp(exponent) * (1.0 - 1e-12))
+
+
+def lemma3(cost: float, longest: int) -> float:
+    """Lemma 3: at most this many histories can matter to a side when both prepare."""
+    _check_price(cost, longest)
+    return (longest + 2) * (longest + 1) / cost
 
 
 @dataclass(frozen=True)

@@ -197,7 +197,7 @@ def save_equilibrium(
     run = runs.start(directory, "equilibrium", name, identity, {})
     found = solve(tree, (cost, cost), gap=1e-5, iterations=2000)
     inner, order = ~tree.leaves, np.arange(tree.size)
-    grown = Contested(tree, inner, inner, order, "complete", tree.size, tree.size, 0.0)
+    grown = Contested(tree, inner, inner, (1, 1), order, "complete", tree.size, tree.size, 0.0)
     base = 0.5
     alone = Alone(0.6, 0.6, 0.6, True), Alone(0.4, 0.4, 0.4, True)
     meant = explain(grown, found, 100, base, alone)

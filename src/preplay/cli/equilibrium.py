@@ -126,6 +126,9 @@ def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -
     said("gap", f"{found.gap:.3g}" + (f"  (of it {', '.join(parts)})" if parts else ""))
     said("method", f"{found.method}, {found.iterations:,} iterations, {found.seconds:.2f} s")
     said("public tree", f"{show.histories(found.histories)}, {found.questions:,} questions")
+    pairs = zip(found.matters, found.lemma3, strict=True)
+    counts = " and ".join(f"{count:,} (at most {bound:,.0f})" for count, bound in pairs)
+    said("matter to the sides", f"{counts}, by Lemma 3")
     if found.ending != "complete":
         said("growth stopped by", found.ending)
     if matchup.guessing:

@@ -205,7 +205,7 @@ def _one_by_one(
     for side in sides:
         prepared = prepare(matchup, side, costs[side - 1], limits=limits, stop=stop, progress=growing)
         best = prepared.response
-        low, high = best.net - best.error, best.upper
+        low, high = best.net, best.upper
         if side == 1:
             baseline = best.baseline
         else:

@@ -271,6 +271,7 @@ def _besides(matchup: Matchup[Any], task: Task) -> tuple[dict[str, int | float |
 
         bounded = bound(matchup, task.side, *task.besides.bounds, task.cost, task.limits)
         first = bounded.theorem1
+        assert first is not None  # an advantage and ε were given
         most = first.size_bound if math.isfinite(first.size_bound) else None
         numbers = (first.entropy, first.p_norm, first.firsts, most, first.guarantee, bounded.lemma1.count)
         found |= dict(zip(BOUNDS, numbers, strict=True))

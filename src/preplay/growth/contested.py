@@ -47,6 +47,7 @@ class Contested:
     tree: Tree
     memorizable: Bools  # [n] own histories that their mover may memorize: those adopted
     studied: Bools  # [n] own histories where the tree knows what prep plays
+    matters: tuple[int, int]  # histories met that matter to each side: of a whole growth |W_i|
     order: npt.NDArray[np.int64]  # [n] when each was met: the growth's own numbering
     ending: Ending
     histories: int
@@ -140,6 +141,7 @@ class ContestedGrowth(Generic[S]):
             tree=replace(tree, value=value, radius=radius, prices=self.costs),
             memorizable=(np.array(self._adopted, dtype=np.bool_) & expanded)[order],
             studied=(np.array(self._worthy, dtype=np.bool_) & expanded)[order],
+            matters=(self._count(1), self._count(2)),
             order=order,
             ending=self.ending,
             histories=len(built),
@@ -266,6 +268,9 @@ class ContestedGrowth(Generic[S]):
     def _worth(self, reach: Reaches) -> float:
         """At least 1 inside W: the largest reach that counts, in costs."""
         return max(reach.matters(side) / self.costs[side] for side in (0, 1))
+
+    def _count(self, side: int) -> int:
+        return sum(worthy and self._built.player[k] == side for k, worthy in enumerate(self._worthy))
 
     def _in_w(self, player: int, reach: Reaches) -> bool:
         return player in (1, 2) and reach.matters(player - 1) >= self.costs[player - 1]

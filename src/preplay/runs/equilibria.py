@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from preplay import book as books
 from preplay import tree as trees
 from preplay.book import Book
+from preplay.bounds import lemma3
 from preplay.equilibria import SolverProgress
 from preplay.equilibria.contest import Alone, Contest, Entropy
 from preplay.errors import InputError
@@ -90,6 +91,10 @@ class EquilibriumResult:
     """And what it is sure of: apart where its growth was cut short."""
     histories: int
     """Histories of the tree."""
+    matters: tuple[int, int] = told(_by_side, (0, 0))
+    """Histories met that can matter to each side; of an enumerable game all of them, |W_i|."""
+    lemma3: tuple[float, float] = told(_by_side, (0.0, 0.0))
+    """Lemma 3's bound on their number."""
     ending: Ending
     """What ended the growth: `complete`, or the limit that cut it short."""
     questions: int
@@ -123,7 +128,7 @@ class EquilibriumResult:
     def found(cls, run: Run) -> EquilibriumResult:
         """The result of an `equilibrium` run."""
         data, where = run.read(RESULT), run.path(RESULT)
-        for key in ("sides", "only_one_prepares", "only_one_bounds"):
+        for key in ("sides", "only_one_prepares", "only_one_bounds", "matters", "lemma3"):
             told_by_side = data.get(key)
             if isinstance(told_by_side, dict):
                 data[key] = [told_by_side.get("1"), told_by_side.get("2")]
@@ -206,7 +211,7 @@ def equilibrium(
 def _result(
     matchup: Matchup[S], contested: Contest, run: Run | None, better: float | None
 ) -> EquilibriumResult:
-    found = contested.equilibrium
+    found, longest = contested.equilibrium, matchup.game.longest
     return EquilibriumResult(
         value=found.value,
         lower=found.lower,
@@ -224,6 +229,8 @@ def _result(
         only_one_prepares=_each(contested, lambda alone: alone.value),
         only_one_bounds=_each(contested, lambda alone: (alone.lower, alone.upper)),
         histories=contested.tree.size,
+        matters=contested.grown.matters,
+        lemma3=(lemma3(found.costs[0], longest), lemma3(found.costs[1], longest)),
         ending=contested.grown.ending,
         questions=contested.grown.questions,
         sides=(_side(matchup, contested, 1, run), _side(matchup, contested, 2, run)),

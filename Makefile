@@ -57,6 +57,7 @@ fuzz: setup
 bench: setup
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/core.py
+	$(BIN)/python bench/uniform_playouts.py
 	$(BIN)/python bench/rollouts.py
 	$(BIN)/python bench/equilibrium.py
 	$(BIN)/python bench/engine_pool.py

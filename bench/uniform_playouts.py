@@ -38,9 +38,8 @@ def main() -> None:
     exact = Exact(game, (Uniform(game), Uniform(game)), key=game.position)
     began = time.process_time()
     exact.values([game.root()])
-    print(
-        f"exact values of tic_tac_toe: {len(exact.known):,} positions in {time.process_time() - began:.2f} s"
-    )
+    seconds = time.process_time() - began
+    print(f"exact values of tic_tac_toe: {len(exact.known):,} positions in {seconds:.2f} s")
 
 
 if __name__ == "__main__":

@@ -105,6 +105,8 @@ class Book:
     unprepared: float | None = None
     """Value with nothing memorized, taken where the side first moves, or against a prepared opponent:
     where gains add up from. None: as `baseline`."""
+    positions: int | None = None
+    """How many different positions the entries are, where memory is by position; None: all differ."""
     start: str = ""
     """Chess: FEN of the start position (empty: the standard one). Other games: empty."""
     chess960: bool = False
@@ -113,8 +115,8 @@ class Book:
 
     @property
     def size(self) -> int:
-        """The number of memorized histories."""
-        return len(self.entries)
+        """The number of memorized histories, or positions where memory is by position."""
+        return len(self.entries) if self.positions is None else self.positions
 
     @property
     def without(self) -> float:
@@ -140,6 +142,8 @@ def save(book: Book, path: Path) -> None:
 def dumps(book: Book) -> str:
     """A book as the text of a `preplay-book/1` file."""
     data = {"format": FORMAT} | asdict(book)
+    if book.positions is None:
+        del data["positions"]
     for entry in data["entries"]:
         if entry["decision"] is None:
             del entry["decision"]

@@ -49,9 +49,9 @@ def choose_known(tree: Tree, side: Side, cost: float, budget: int | None = None)
         tree = replace(tree, choice=np.zeros(tree.size, dtype=np.int8))
     pi = response.reach(tree, side)
     value = tree.value if side == 1 else 1.0 - tree.value
-    plans = _Plans.of(tree, side, pi, value)
+    plans = Plans.of(tree, side, pi, value)
     picked, worth, extra = _pick(plans, cost, budget)
-    fixed, index = cut(tree, _options(tree, plans, picked, worth))
+    fixed, index = cut(tree, options_of(tree, plans, picked, worth))
     best = response.best_known(fixed, side, cost, budget)
     net = plans.empty + extra
     if abs(best.net - net) > response.AGREEMENT:
@@ -59,19 +59,19 @@ def choose_known(tree: Tree, side: Side, cost: float, budget: int | None = None)
     upper, most = net, worth
     if not tree.complete or tree.radius.any():
         high = np.minimum(1.0, value + tree.radius)
-        hope = _Plans.of(tree, side, pi, high)
+        hope = Plans.of(tree, side, pi, high)
         open = tree.open[hope.node]
         gain = np.where(open, pi[hope.node] * (1.0 - high[hope.node]), hope.gain)
         none = np.zeros_like(hope.beaten)  # by other values than growth had, they may not be beaten
         _, most, more = _pick(replace(hope, gain=gain, beaten=none), cost, budget)
         upper = max(net, hope.empty + more)
     best = replace(best, upper=max(upper, best.net))
-    decisions = _decisions(tree, side, plans, pi, value, picked, worth, most, index)
+    decisions = decisions_of(tree, side, plans, pi, value, picked, worth, most, index)
     origin = np.flatnonzero(index >= 0).astype(np.int32)
     return Choice(tree, fixed, origin, best, decisions, _stale(plans, worth, most))
 
 
-def _stale(plans: _Plans, worth: Floats, most: Floats) -> bool:
+def _stale(plans: Plans, worth: Floats, most: Floats) -> bool:
     """Whether an option that was given up may earn more than the best of its menu is worth."""
     best = np.full(int(plans.node.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(best, plans.node, np.where(plans.beaten, -np.inf, worth))
@@ -79,7 +79,7 @@ def _stale(plans: _Plans, worth: Floats, most: Floats) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Plans:
+class Plans:
     """The forest of (history, option), as `kernels.plans` makes it."""
 
     node: Ints
@@ -90,7 +90,8 @@ class _Plans:
     beaten: Bools  # options that are worse than another one of the menu
 
     @classmethod
-    def of(cls, tree: Tree, side: Side, pi: Floats, value: Floats) -> _Plans:
+    def of(cls, tree: Tree, side: Side, pi: Floats, value: Floats) -> Plans:
+        """The plans of a tree at these reaches and values."""
         assert tree.choice is not None
         node, option, above, gain, empty = kernels.plans(
             tree.parent, tree.first, tree.player, tree.open, tree.choice, pi, value, side
@@ -98,7 +99,7 @@ class _Plans:
         return cls(node, option, above, gain, empty, (tree.choice[option] == BEATEN) & (option >= 0))
 
 
-def _pick(plans: _Plans, cost: float, budget: int | None) -> tuple[Bools, Floats, float]:
+def _pick(plans: Plans, cost: float, budget: int | None) -> tuple[Bools, Floats, float]:
     """The heaviest closed set of plans, what each is worth without a limit, and what the set adds."""
     weight = plans.gain - cost
     chosen, worth, total = kernels.heaviest_plan(plans.node, plans.above, weight, plans.beaten)
@@ -116,7 +117,7 @@ def _pick(plans: _Plans, cost: float, budget: int | None) -> tuple[Bools, Floats
     return chosen, worth, float(most)
 
 
-def _options(tree: Tree, plans: _Plans, picked: Bools, worth: Floats) -> Bools:
+def options_of(tree: Tree, plans: Plans, picked: Bools, worth: Floats) -> Bools:
     """[n] the children that stay: those of no menu, and one option of each."""
     assert tree.choice is not None
     stays = np.ones(tree.size, dtype=np.bool_)
@@ -147,13 +148,14 @@ def cut(tree: Tree, stays: Bools) -> tuple[Tree, Ints]:
         action=tree.action[alive],
         names=tree.names,
     )
-    return replace(fixed, prices=tree.prices), index
+    position = None if tree.position is None else tree.position[alive]
+    return replace(fixed, prices=tree.prices, position=position), index
 
 
-def _decisions(
+def decisions_of(
     tree: Tree,
     side: Side,
-    plans: _Plans,
+    plans: Plans,
     pi: Floats,
     value: Floats,
     picked: Bools,

@@ -38,11 +38,12 @@ class BestBook:
     nodes: Ints  # [size] the book's histories as indices of the tree, ascending
     reach: Floats  # [size] how often each is met
     gain: Floats  # [size] what memorizing it adds to the value
+    positions: int | None = None  # how many are paid for, where memory is by position
 
     @property
     def size(self) -> int:
-        """The number of memorized histories."""
-        return len(self.nodes)
+        """The number of memorized histories, or positions where memory is by position."""
+        return len(self.nodes) if self.positions is None else self.positions
 
     @property
     def net(self) -> float:

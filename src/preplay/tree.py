@@ -57,6 +57,7 @@ class Tree:
     action: Ints  # [n] the action into k, an index of `names`, -1 at the root
     names: tuple[str, ...]  # every action name that occurs, once
     prices: tuple[float, float] = (0.0, 0.0)  # what it was grown for, see `check_price`
+    position: Ints | None = None  # [n] equal where one memory serves, -1 where none; None: each its own
     choice: Bytes | None = None  # [n] CHOOSES, BEATEN or 0; None: no menus, books play prep
 
     @property
@@ -212,6 +213,8 @@ def check(tree: Tree) -> None:
         raise ValueError("every leaf needs a value")
     if np.any(tree.player[~tree.leaves] == FINAL):
         raise ValueError("a final history has children")
+    if tree.position is not None and (tree.position.dtype != np.int32 or tree.position.shape != (n,)):
+        raise ValueError("position: expected a number for each history")
     if tree.choice is not None:
         if tree.choice.dtype != np.int8 or tree.choice.shape != (n,) or not set(tree.choice) <= {0, 1, 2}:
             raise ValueError("choice: expected 0, 1 or 2 for each history")

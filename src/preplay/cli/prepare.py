@@ -201,7 +201,7 @@ def print_deviations(matchup: Matchup[Any], book: Book, lines: int) -> None:
     chosen = [entry for entry in book.entries if entry.deviates and entry.decision is not None]
     if not chosen:
         return
-    print(f"\nOther moves than the first choice: {len(chosen)} of {book.size}")
+    print(f"\nOther moves than the first choice: {len(chosen)} of {len(book.entries)}")
     for entry in sorted(chosen, key=lambda e: (-e.reach, len(e.history)))[:lines]:
         decision = entry.decision
         assert decision is not None

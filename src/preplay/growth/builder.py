@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Mapping
 from pathlib import Path
 from zipfile import is_zipfile
 
@@ -117,7 +118,12 @@ class Builder:
             levels.append(starts + np.arange(int(n.sum())))
         return np.concatenate(levels), np.concatenate(sizes)
 
-    def freeze(self, keep: npt.NDArray[np.bool_], open: npt.NDArray[np.bool_]) -> Tree:
+    def freeze(
+        self,
+        keep: npt.NDArray[np.bool_],
+        open: npt.NDArray[np.bool_],
+        position: Mapping[int, int] | None = None,
+    ) -> Tree:
         """The Tree in breadth-first order, with the children only of the histories in `keep`."""
         order, children = self.breadth_first(keep)
         parent = np.empty(len(order), dtype=np.int32)
@@ -138,7 +144,13 @@ class Builder:
             action=np.frombuffer(self.action, dtype=np.int32)[order],
             names=tuple(self.names),
             choice=self._choice(keep)[order] if self.choosing else None,
+            position=None if position is None else self._position(position)[order],
         )
+
+    def _position(self, position: Mapping[int, int]) -> npt.NDArray[np.int32]:
+        numbers = np.full(len(self), -1, dtype=np.int32)
+        numbers[list(position)] = list(position.values())
+        return numbers
 
     def _choice(self, keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
         choice = np.zeros(len(self), dtype=np.int8)

@@ -15,6 +15,7 @@ from preplay.game import Game, S, Side
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder, save_columns
 from preplay.growth.front import FIRST, Front
 from preplay.tree import KINDS, check_columns
+from preplay.growth.sharing import Pools
 from preplay.value import Remembering
 
 BOUNDS = ("up", "low", "stop_up", "stop_low", "on_up", "on_low")
@@ -68,6 +69,8 @@ def take_up(front: Front[S], path: Path) -> None:
 
 def _purpose(front: Front[S]) -> str:
     purpose = f"side {front.side}, {front.goal!r}"
+    if front.pools is not None:
+        purpose += ", memory by position"
     if front.ask_choice is None:
         return purpose
     limited = ", within a budget" if front.goal.limited else ""
@@ -90,6 +93,8 @@ def _restore(front: Front[S], columns: dict[str, Any]) -> None:
     front.opening = _opening(built, front.side)
     paths, asked_about = _Paths(front.game, built), columns["window"].tolist()
     waiting = set(asked_about)
+    if front.pools is not None:
+        _pool(front, front.pools, paths)
     for k in range(len(built)):
         if built.stage[k] not in (UNASKED, VALUED):
             continue
@@ -97,7 +102,7 @@ def _restore(front: Front[S], columns: dict[str, Any]) -> None:
         if k not in waiting:
             priority = FIRST if k in front.opening else front.reach[k]
             if built.stage[k] == VALUED:
-                priority = front.goal.potential(front.reach[k], front.mine(k)[0])
+                priority = front.potential(k)
             front.agenda.add(k, priority)
     for k in asked_about:
         questions = front.questions(k)
@@ -134,6 +139,17 @@ def _check(columns: Mapping[str, Any]) -> None:
         raise ValueError("bounds that contradict each other")
     if np.any(np.isin(columns["window"], np.arange(n), invert=True)):
         raise ValueError("questions about histories that are not there")
+
+
+def _pool(front: Front[S], pools: Pools[S], paths: _Paths[S]) -> None:
+    """Which histories of which positions are known, and which of them wait."""
+    built = front.built
+    for k in range(len(built)):
+        if built.player[k] == front.side and built.stage[k] != UNASKED:
+            state = paths.state(k)
+            pools.enter(k, state, front.reach[k] * (1.0 - front.mine(k)[0]))
+            if built.stage[k] == CLOSED:
+                pools.wait(k, state)
 
 
 def _opening(built: Builder, side: Side) -> set[int]:

@@ -18,6 +18,7 @@ from preplay.growth.asking import MenuOrPrep, Questions, to_choices, to_evaluato
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.goals import Goal, Limits
 from preplay.growth.intervals import Intervals
+from preplay.growth.sharing import Pools
 from preplay.policy import REST, Choices, Menu, Policy, check_distribution
 from preplay.stopping import Stop
 from preplay.tree import Tree
@@ -51,8 +52,11 @@ class Front(Generic[S]):
 
     def __post_init__(self) -> None:
         self.longest = self.game.longest
-        beaten = None if self.goal.limited else self.beaten
-        self.bounds = Intervals(self.built, self.goal.certain, self.give_up, beaten)
+        self.pools = None if self.goal.position is None else Pools(self.goal.position)
+        shared = self.pools is not None
+        beaten = None if self.goal.limited or shared else self.beaten
+        certain = self.goal.certain and not shared
+        self.bounds = Intervals(self.built, certain, self.give_up, beaten, shared)
         self.ask_value = to_evaluator(self.value)
         self.ask_prep = to_policy(self.prep)
         self.ask_base = to_policy(self.opponent)
@@ -184,7 +188,11 @@ class Front(Generic[S]):
         self.built.value[k], self.built.radius[k] = self.checked_value(k, value)
         low, high = self.mine(k)
         reach = self.reach[k]
-        potential = self.goal.potential(reach, low)
+        if self.pools is not None and self.built.player[k] == self.side:
+            self.pooled(k, self.pools, reach * (1.0 - low))
+            self.bounds.stopping(k, reach * high, reach * low, reach)
+            return
+        potential = self.potential(k)
         if potential > 0.0 and self.built.player[k] == self.side:
             self.built.stage[k] = VALUED
             self.agenda.add(k, potential)
@@ -194,6 +202,22 @@ class Front(Generic[S]):
             del self.states[k]
             hope = -math.inf
         self.bounds.stopping(k, reach * high, reach * low, hope)
+
+    def potential(self, k: int) -> float:
+        """How much expanding an own history may add; 0 or less: it is a leaf."""
+        low, reach = self.mine(k)[0], self.reach[k]
+        return self.goal.potential(reach, low) if self.pools is None else reach * (1.0 - low)
+
+    def pooled(self, k: int, pools: Pools[S], hope: float) -> None:
+        """Memory is paid by position: ask further about `k` only when its position may pay."""
+        state = self.states.pop(k)
+        number = pools.enter(k, state, hope)
+        pools.wait(k, state)
+        self.built.stage[k] = CLOSED
+        for j, there in pools.released(number, self.goal.cost):
+            self.built.stage[j] = VALUED
+            self.states[j] = there
+            self.agenda.add(j, self.potential(j))
 
     def mine(self, k: int) -> tuple[float, float]:
         """The least and greatest value of `k` for the side."""
@@ -304,7 +328,7 @@ class Front(Generic[S]):
         open = (stage == UNASKED) | (stage == VALUED)
         if not self.opened:
             keep[0], open[0] = False, True
-        tree = built.freeze(keep, open)
+        tree = built.freeze(keep, open, self.pools.position if self.pools is not None else None)
         unknown = tree.leaves & np.isnan(tree.value)
         return replace(
             tree,

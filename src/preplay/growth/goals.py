@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from preplay.tree import Tree
 
@@ -34,6 +35,11 @@ class Goal(Protocol):
         """Whether books have a limited size: an option that is worse without a limit may then be best."""
         ...
 
+    @property
+    def position(self) -> Callable[[Any], Hashable] | None:
+        """What memory is paid for: histories of one key are paid once; None: each is paid for."""
+        ...
+
     def potential(self, reach: float, low: float) -> float:
         """How much expanding may add, given the reach and the least value; 0 or less: a leaf."""
         ...
@@ -46,6 +52,7 @@ class Pays:
     cost: float
     certain: bool = True
     limited: bool = field(default=False, repr=False)
+    position: Callable[[Any], Hashable] | None = field(default=None, repr=False)
 
     @property
     def price(self) -> float:
@@ -64,6 +71,7 @@ class Lemma1:
     cost: float
     certain: bool = False
     limited: bool = field(default=False, repr=False)
+    position: Callable[[Any], Hashable] | None = field(default=None, repr=False)
 
     @property
     def price(self) -> float:
@@ -83,6 +91,7 @@ class Advantage:
     cost: float = 0.0
     certain: bool = False
     limited: bool = field(default=False, repr=False)
+    position: Callable[[Any], Hashable] | None = field(default=None, repr=False)
 
     @property
     def price(self) -> float:

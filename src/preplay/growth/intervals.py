@@ -32,6 +32,7 @@ class Intervals:
         certain: bool,
         dropped: Callable[[int], None],
         beaten: Callable[[int, float, float], None] | None = None,
+        shared: bool = False,
     ) -> None:
         self.built = built
         self.certain = certain
@@ -40,6 +41,8 @@ class Intervals:
         self.beaten = beaten
         """Called with every option that cannot beat another one, and the most and the least that it may
         earn; None: options stay, whatever they may earn."""
+        self.shared = shared
+        """Whether a price may be paid elsewhere already: the upper bounds then leave it out."""
         self.up = array("d")
         self.low = array("d")
         self.stop_up = array("d")  # own histories: the most that stopping here may earn, else -inf
@@ -75,7 +78,7 @@ class Intervals:
             self.compare(k)
             return
         children = slice(first, first + self.built.count[k])
-        self.on_up[k] = math.fsum(self.up[children]) - cost
+        self.on_up[k] = math.fsum(self.up[children]) - (0.0 if self.shared else cost)
         self.on_low[k] = math.fsum(self.low[children]) - cost
 
     def carry(self, k: int) -> None:
@@ -111,7 +114,7 @@ class Intervals:
         first, up, low = self.built.first[k], self.up, self.low
         options = range(first, first + self.built.count[k])
         best = max(options, key=low.__getitem__)  # the first of equals
-        self.on_up[k] = max(up[c] for c in options) - self.price[k]
+        self.on_up[k] = max(up[c] for c in options) - (0.0 if self.shared else self.price[k])
         self.on_low[k] = low[best] - self.price[k]
         if self.beaten is None or not self.certain:
             return

@@ -41,6 +41,9 @@ def grow(
     times on a line another one than the first; where these are spent, or the menu is empty, it plays
     prep. The tree then holds the options side by side (`Tree.choice`), for `preplay.choice.choose`.
 
+    Where the goal has memory by position, the tree says which histories share it (`Tree.position`), for
+    `preplay.shared.choose`.
+
     With `checkpoint`, the state is written there every so many seconds and at the end, and taken up
     again when the file exists. Answers are applied in the order asked, so a finished growth, and one
     cut short by `limits.histories`, does not depend on timing or on how many engines work.

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
+from preplay.chess.books.lines import position_key
 from preplay.chess.calibration import LIVELY, Calibrator, Table
 from preplay.chess.engines.analysis import Identity
 from preplay.chess.engines.analyst import Analyst
@@ -124,6 +125,7 @@ class Chess(Rules):
     black_prep: Preparation | None = None
     value: ChessValue = ChessValue()
     judge: Judging | None = Judging()
+    memory: Literal["histories", "positions"] = "histories"
     cost: float | None = Field(default=None, gt=0.0)
     white_cost: float | None = Field(default=None, gt=0.0)
     black_cost: float | None = Field(default=None, gt=0.0)
@@ -212,6 +214,7 @@ def open_chess(
             value=value,
             menus=(_menus(prep[0], preps[0]), _menus(prep[1], preps[1])),
             deviations=(_deviations(preps[0]), _deviations(preps[1])),
+            position=_key if settings.memory == "positions" else None,
             extending=(known[0].extend is not None, known[1].extend is not None),
             judge=judge_of(analyst, judges, scale),
             calibration=calibration,
@@ -258,6 +261,8 @@ def recorded(
     """The settings that determine a result, with what must not change of the people and files in it."""
     config = settings.model_dump(exclude={"cost", "white_cost", "black_cost"})
     config = without_idle_menus(config, settings)
+    if config.get("memory") == "histories":  # as it always was
+        del config["memory"]
     for name, own in zip(("white_prep", "black_prep"), digests, strict=True):
         if own:
             (config[name] or config["prep"])["digests"] = dict(own)
@@ -284,6 +289,11 @@ def _seat(
         return seat_of_engine(player, side, search, player.randomness, analyst, keep)
     level = Level(player.engine, player.options, player.nodes or BASE_NODES)
     return seat_of_games(player.games, side, [level], analyst, keep)
+
+
+def _key(state: ChessState) -> Hashable:
+    """What is learned once, however it is reached."""
+    return position_key(state.board)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
@@ -111,6 +111,8 @@ class Matchup(Generic[S]):
     """What each side's book may play instead of prep's first choice; None: prep, always."""
     deviations: tuple[int | None, int | None] = (None, None)
     """How many moves of a line may then be others than the first choice; None: any number."""
+    position: Callable[[S], Hashable] | None = None
+    """What memory is paid for: histories of one key once; None: each history is paid for."""
     extending: tuple[bool, bool] = (False, False)
     """Whether each side knows moves already: `game` then plays them by itself, as chance does."""
     sampling: Sampling[S] | None = None

@@ -101,6 +101,7 @@ class OpenSpiel(Settings):
     prep1: Studied | None = None
     prep2: Studied | None = None
     value: PlainValue = PlainValue()
+    memory: Literal["histories", "positions"] = "histories"
     cost: float | None = Cost
 
     @model_validator(mode="after")
@@ -197,10 +198,13 @@ def open_openspiel(config: Mapping[str, Any]) -> Matchup[Any]:
         prep=prep,
         value=value,
         menus=(_menus(prep[0], studies[0]), _menus(prep[1], studies[1])),
+        position=game.position if settings.memory == "positions" else None,
         deviations=(studies[0].deviations, studies[1].deviations),
         sampling=sampling,
         costs=(settings.cost, settings.cost),
-        config=without_idle_menus(settings.model_dump(), settings),
+        config=without_idle_menus(
+            settings.model_dump(exclude={"memory"} if settings.memory == "histories" else set()), settings
+        ),
         window=256,
         versions={"open_spiel": version("open_spiel")},
     )

@@ -41,6 +41,7 @@ def book_of(
         cost=best.cost,
         upper=best.upper,
         error=best.error,
+        positions=best.positions if nodes is None else None,
         unprepared=None if prepared.played is not None else best.unprepared,
         start=written.start if written else "",
         chess960=written is not None and written.chess960,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from preplay import choice, response
+from preplay.errors import InputError
 from preplay.game import S, Side
 from preplay.growth import Grown, GrowthProgress, Limits
 from preplay.judging import Judge, Judged, JudgedChoice, settle
@@ -119,6 +120,10 @@ def explore(
     """All optimal books of `side` for costs above the one given, or for all costs (fact 4)."""
     limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
     pace = Pace(limits, stop, progress, playing, None)
+    if matchup.position is not None:
+        raise InputError(
+            'memory = "positions" has no frontier; expected memory = "histories", or prepare for a cost'
+        )
     least = 0.0 if cost is None and matchup.enumerable else matchup.cost(side, cost)
     response.check_cost(least, zero=cost is None)
 

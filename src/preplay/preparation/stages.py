@@ -85,6 +85,11 @@ def with_menus(grown: Grown, made: choice.Choice | None) -> Grown:
 
 def chosen_on(grown: Grown, side: Side, cost: float, budget: int | None) -> Prepared:
     """The best book on a grown tree; where it has menus, their moves are chosen and fixed."""
+    if grown.tree.position is not None:
+        from preplay import shared
+
+        made = shared.choose(grown.tree, side, cost, budget)
+        return Prepared(side, replace(grown, tree=made.tree), made.best, choice=made)
     if grown.tree.choice is None:
         return Prepared(side, grown, response.best_known(grown.tree, side, cost, budget))
     made = choice.choose_known(grown.tree, side, cost, budget)
@@ -108,7 +113,7 @@ def grown_for(
         matchup.base,
         matchup.prep[side - 1],
         value,
-        Pays(cost, limited=limited),
+        Pays(cost, limited=limited, position=matchup.position),
         pace.growing(part if matchup.judge is None else PART),
         choices=matchup.choices(side),
         stop=pace.stop,
@@ -126,7 +131,8 @@ def solve(
     checkpoint: Path | None = None,
 ) -> Prepared:
     """The best book at a cost, of limited size if there is a budget."""
-    choosing = matchup.choosing if cost > 0.0 and matchup.choices(side) is None else None
+    plain = matchup.choices(side) is None and matchup.position is None
+    choosing = matchup.choosing if cost > 0.0 and plain else None
     value = values_of(matchup, 0.0 if choosing else cost, side)
     part = PART if choosing or matchup.clock else 1.0
     grown = grown_for(matchup, value, side, cost, pace, checkpoint, part, budget is not None)

@@ -103,7 +103,7 @@ def walk(book: Book, *, notate: bool = False) -> Iterator[Place]:
     names: list[str] = []
     path: list[str] = []
     sans: list[str] = []
-    for index in sorted(range(book.size), key=lambda k: book.entries[k].history):
+    for index in sorted(range(len(book.entries)), key=lambda k: book.entries[k].history):
         entry = _without_times(book.entries[index])
         common = shared(names, entry.history)
         while len(names) > common:
@@ -159,7 +159,7 @@ def learning_order(book: Book) -> tuple[int, ...]:
     """
     where = {entry.history: k for k, entry in enumerate(book.entries)}
     below: dict[int, list[tuple[float, float, int, tuple[int, ...]]]] = {}  # heaps of blocks by parent
-    for k in sorted(range(book.size), key=lambda k: -len(book.entries[k].history)):
+    for k in sorted(range(len(book.entries)), key=lambda k: -len(book.entries[k].history)):
         entry = book.entries[k]
         blocks = below.pop(k, [])
         gain, size, members = entry.gain * entry.probability, 1, [k]
@@ -244,8 +244,10 @@ def full_order(book: Book, order: Sequence[int] | None) -> Sequence[int]:
     """`order`, or the order worth learning; raises InputError unless it names each entry once."""
     if order is None:
         return learning_order(book)
-    if sorted(order) != list(range(book.size)):
-        raise InputError(f"an order of {len(order)} entries; expected each of 0 to {book.size - 1} once")
+    if sorted(order) != list(range(len(book.entries))):
+        raise InputError(
+            f"an order of {len(order)} entries; expected each of 0 to {len(book.entries) - 1} once"
+        )
     return order
 
 

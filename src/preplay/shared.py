@@ -1,0 +1,187 @@
+"""The best book where a position reached by several histories is learned, and paid, once.
+
+A book is then a closed set of histories, and its price that of their different positions. On a grown
+tree this is a closure problem: memorizing a history needs the one before it and its position. Its linear
+program is totally unimodular, so HiGHS solves it exactly. With menus or a budget it is an integer
+program. A position has one move, however it is reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
+
+from preplay import response
+from preplay.choice import Choice, Plans, cut, options_of
+from preplay.errors import SolverError
+from preplay.game import Side
+from preplay.response import BestBook
+from preplay.tree import Bools, Floats, Ints, Tree
+
+ZERO = 1e-9
+"""Net values nearer than this are the same."""
+WHOLE = 1e-6
+"""A share of a history within this of 0 or 1 is none, or all of it."""
+
+
+def choose(tree: Tree, side: Side, cost: float, budget: int | None = None) -> Choice:
+    """The book with the largest value - cost * positions, of at most `budget` positions.
+
+    On a tree with menus, over all choices from them too. `upper` counts what open histories could hold.
+    """
+    if tree.position is None:
+        raise SolverError("memory by position needs a tree that was grown for it")
+    if tree.choice is None:
+        tree = replace(tree, choice=np.zeros(tree.size, dtype=np.int8))
+    pi = response.reach(tree, side)
+    value = tree.value if side == 1 else 1.0 - tree.value
+    plans = Plans.of(tree, side, pi, value)
+    program = _Program.of(tree, plans)
+    picked, extra = program.solve(plans.gain, cost, budget)
+    net = plans.empty + extra
+    fixed, index = cut(tree, options_of(tree, plans, picked, plans.gain))
+    best = book_of(fixed, side, cost, budget, np.sort(index[plans.node[picked]]))
+    if abs(best.net - net) > response.AGREEMENT:
+        raise SolverError(f"the chosen book nets {best.net:.12g}, the solver said {net:.12g}")
+    upper = net
+    if not tree.complete or tree.radius.any():
+        high = np.minimum(1.0, value + tree.radius)
+        hope = Plans.of(tree, side, pi, high)
+        gain = np.where(tree.open[hope.node], pi[hope.node] * (1.0 - high[hope.node]), hope.gain)
+        upper = max(net, hope.empty + program.solve(gain, cost, budget)[1])
+    best = replace(best, upper=max(upper, best.net))
+    origin = np.flatnonzero(index >= 0).astype(np.int32)
+    return Choice(tree, fixed, origin, best, {}, stale=False)
+
+
+def best_books(tree: Tree, side: Side, cost: float) -> list[BestBook]:
+    """The best books of a tree without menus for all costs from `cost` on, the smallest first.
+
+    Best sets of positions grow as the cost falls, as in fact 4. Between two of them another one is best
+    somewhere if it is where these two are equal.
+    """
+    whole = choose(tree, side, cost).best
+    empty = book_of(tree, side, cost, None, np.zeros(0, dtype=np.int32))
+    found = {empty.size: empty, whole.size: whole}
+    gaps = [(empty, whole)]
+    while gaps:
+        less, more = gaps.pop()
+        if more.size - less.size < 2:
+            continue
+        price = (more.value - less.value) / (more.size - less.size)
+        between = choose(tree, side, price).best
+        if less.size < between.size < more.size and between.net > less.value - price * less.size + ZERO:
+            found[between.size] = between
+            gaps += [(less, between), (between, more)]
+    return [found[size] for size in sorted(found) if size]
+
+
+def book_of(tree: Tree, side: Side, cost: float, budget: int | None, nodes: Ints) -> BestBook:
+    """A set of histories as a book: valued by playing it forward, its positions counted."""
+    assert tree.position is not None
+    own, gain = response.gains(tree, side)
+    gain_of = dict(zip(own.tolist(), gain.tolist(), strict=True))
+    pi = response.reach(tree, side)
+    value = tree.value if side == 1 else 1.0 - tree.value
+    ends = response.exits(tree, side, nodes)
+    earned = response.evaluate(tree, side, nodes)
+    places = len(set(tree.position[nodes].tolist()))
+    return BestBook(
+        side=side,
+        cost=cost,
+        budget=budget,
+        baseline=float(value[0]),
+        unprepared=response.evaluate(tree, side, nodes[:0]),
+        value=earned,
+        upper=earned - cost * places,
+        error=float(np.dot(pi[ends], tree.radius[ends])),
+        nodes=nodes.astype(np.int32),
+        reach=pi[nodes],
+        gain=np.array([gain_of[k] for k in nodes.tolist()]),
+        positions=places,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """Variables are the plans, and then the (position, move) pairs that are paid for, all 0 or 1."""
+
+    plans: int
+    pairs: int
+    after: csr_array  # @ x <= 0: a plan needs the plan before it and its pair
+    single: csr_array  # @ x <= 1: one plan a history, one move a position
+
+    @classmethod
+    def of(cls, tree: Tree, plans: Plans) -> _Program:
+        assert tree.position is not None
+        m = len(plans.node)
+        numbers: dict[tuple[int, int], int] = {}
+        after: list[dict[int, float]] = []
+        single: list[dict[int, float]] = []
+        for _, group in groupby(range(m), key=lambda j: plans.node[j]):
+            beside = list(group)
+            above = int(plans.above[beside[0]])
+            if above >= 0:
+                after.append(dict.fromkeys(beside, 1.0) | {above: -1.0})
+            elif len(beside) > 1:
+                single.append(dict.fromkeys(beside, 1.0))
+        for j in range(m):
+            k = int(plans.node[j])
+            if (place := int(tree.position[k])) >= 0:
+                pair = place, _move(tree, k, int(plans.option[j]))
+                after.append({j: 1.0, m + numbers.setdefault(pair, len(numbers)): -1.0})
+        moves: dict[int, list[int]] = {}
+        for (place, _), q in numbers.items():
+            moves.setdefault(place, []).append(m + q)
+        single += [dict.fromkeys(several, 1.0) for several in moves.values() if len(several) > 1]
+        size = m + len(numbers)
+        return cls(m, len(numbers), _matrix(after, size), _matrix(single, size))
+
+    def solve(self, gain: Floats, cost: float, budget: int | None) -> tuple[Bools, float]:
+        """The plans of the best book and what they add, net of the price of their positions."""
+        if not self.plans or budget == 0:
+            return np.zeros(self.plans, dtype=np.bool_), 0.0
+        limits = []
+        if self.after.shape[0]:
+            limits.append(LinearConstraint(self.after, -np.inf, 0.0))
+        if self.single.shape[0]:
+            limits.append(LinearConstraint(self.single, -np.inf, 1.0))
+        if budget is not None:
+            count = np.concatenate((np.zeros(self.plans), np.ones(self.pairs)))
+            limits.append(LinearConstraint(count[None, :], -np.inf, float(budget)))
+        integral = budget is not None or self.single.shape[0] > 0
+        found = milp(
+            np.concatenate((-gain, np.full(self.pairs, cost))),
+            constraints=limits,
+            bounds=Bounds(0.0, 1.0),
+            integrality=np.full(self.plans + self.pairs, int(integral)),
+            options={"mip_rel_gap": 0.0},
+        )
+        if found.x is None:
+            raise SolverError(f"HiGHS found no best book by position ({found.message})")
+        x = np.round(found.x)
+        if np.abs(found.x - x).max() > WHOLE:
+            raise SolverError("HiGHS memorized a part of a history; expected all or nothing")
+        chosen = x[: self.plans] > 0.5
+        return chosen, float(gain[chosen].sum() - cost * x[self.plans :].sum())
+
+
+def _move(tree: Tree, k: int, option: int) -> int:
+    """A number for what is played at a history: the action, or -1 for a mixture."""
+    children = tree.children(k)
+    if option >= 0:
+        return int(tree.action[option])
+    return int(tree.action[children[0]]) if len(children) == 1 else -1
+
+
+def _matrix(rows: list[dict[int, float]], columns: int) -> csr_array:
+    values = [value for row in rows for value in row.values()]
+    places = [column for row in rows for column in row]
+    starts = np.cumsum([0, *(len(row) for row in rows)])
+    return csr_array(
+        (np.array(values, dtype=float), np.array(places, dtype=np.int64), starts), (len(rows), columns)
+    )

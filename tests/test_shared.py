@@ -1,0 +1,188 @@
+"""Memory by position against the enumeration of all closed sets of histories and choices from menus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from randomgames import History, Raw, count_plans, plans
+
+from preplay import response, shared
+from preplay.choice import choose
+from preplay.game import Side
+from preplay.games import tabular
+from preplay.growth import Limits, Pays, grow
+from preplay.policy import Choices
+from preplay.tree import Tree, check, load, save
+
+SIDES = st.sampled_from([1, 2])
+COSTS = st.sampled_from([0.003, 0.01, 0.03, 0.1])
+DEVIATIONS = st.sampled_from([0, 1, 2, 3, None])
+MOST = 3000
+
+
+def share(draw: st.DrawFn, n: int) -> list[float]:
+    parts = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(any))
+    return [part / sum(parts) for part in parts]
+
+
+@st.composite
+def boards(draw: st.DrawFn, depth: int = 4, menus: bool = True) -> tuple[Raw, dict[History, str]]:
+    """A game of a few positions a layer, as the tree of its histories, and each history's position."""
+    below: list[tuple[str, Raw]] = [
+        (f"end{k}", {"utility": draw(st.integers(0, 10)) / 10}) for k in range(3)
+    ]
+    places: dict[str, list[str]] = {}
+    for layer in range(depth):
+        now: list[tuple[str, Raw]] = []
+        for k in range(1 if layer == depth - 1 else draw(st.integers(1, 3))):
+            player = draw(st.sampled_from([1, 2, 1, 2, "chance"]))
+            n = draw(st.integers(1, 3))
+            base, prep = share(draw, n), share(draw, n)
+            offered = [draw(st.booleans()) and menus for _ in range(n)]
+            actions: Raw = {}
+            name = f"{layer}.{k}"
+            places[name] = []
+            for a in range(n):
+                to = draw(st.sampled_from(below))
+                kind = {"prob": base[a]} if player == "chance" else {"base": base[a], "prep": prep[a]}
+                marked = {"menu": True} if offered[a] and player != "chance" else {}
+                actions[f"a{a}"] = kind | marked | {"to": to[1]}
+                places[name].append(to[0])
+            now.append((name, {"player": player, "actions": actions}))
+        below = now
+    name, root = below[0]
+    position: dict[History, str] = {}
+    stack: list[tuple[History, str, Raw]] = [((), name, root)]
+    while stack:
+        history, here, node = stack.pop()
+        position[history] = here
+        for (action, edge), there in zip(
+            node.get("actions", {}).items(), places.get(here, ()), strict=True
+        ):
+            stack.append(((*history, action), there, edge["to"]))
+    return {"format": tabular.FORMAT, "root": root}, position
+
+
+def grown(
+    game: tuple[Raw, dict[History, str]], side: Side, cost: float, most: int | None, **more: Any
+) -> Tree:
+    raw, position = game
+    rules, base, prep = tabular.parse(raw), tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
+    choices = Choices(tabular.TabularMenus(), most) if rules.offers[side - 1] else None
+    goal = Pays(cost, position=lambda node: position[node.history])
+    value = tabular.TabularValue()
+    tree = grow(rules, side, (base, base), prep, value, goal, choices=choices, **more).tree
+    check(tree)
+    return tree
+
+
+def nets(
+    game: tuple[Raw, dict[History, str]], side: int, cost: float, most: int | None
+) -> list[tuple[float, int]]:
+    """What every book nets that plays one move a position, and how many positions it has."""
+    raw, position = game
+    found = []
+    for value, plan in plans(raw["root"], side, most):
+        moves: dict[str, set[Any]] = {}
+        for history, move in plan.items():
+            moves.setdefault(position[history], set()).add(move or played(raw, history))
+        if all(len(several) == 1 for several in moves.values()):
+            found.append((value - cost * len(moves), len(moves)))
+    return found
+
+
+def played(raw: Raw, history: History) -> Any:
+    """What prep plays at a history: an action, or a mixture."""
+    node = raw["root"]
+    for action in history:
+        node = node["actions"][action]["to"]
+    sure = [name for name, edge in node["actions"].items() if edge["prep"] > 0.0]
+    return sure[0] if len(sure) == 1 else "a mixture"
+
+
+@settings(max_examples=80, deadline=None)
+@given(boards(), SIDES, COSTS, DEVIATIONS)
+def test_the_best_of_all_books_by_position(
+    game: tuple[Raw, dict[History, str]], side: Side, cost: float, most: int | None
+) -> None:
+    assume(count_plans(game[0]["root"], side, most) <= MOST)
+    best = shared.choose(grown(game, side, cost, most), side, cost).best
+    assert best.net == pytest.approx(max(net for net, _ in nets(game, side, cost, most)), abs=1e-8)
+    assert best.upper == pytest.approx(best.net, abs=1e-8)
+    assert best.unprepared + best.gain.sum() == pytest.approx(best.value, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(boards(), SIDES, COSTS, DEVIATIONS, st.integers(0, 3), st.integers(1, 40), st.integers(1, 8))
+def test_budgets_and_stopping_at_any_moment(
+    game: tuple[Raw, dict[History, str]],
+    side: Side,
+    cost: float,
+    most: int | None,
+    budget: int,
+    histories: int,
+    window: int,
+) -> None:
+    assume(count_plans(game[0]["root"], side, most) <= MOST)
+    every = nets(game, side, cost, most)
+    few = shared.choose(grown(game, side, cost, most), side, cost, budget).best
+    assert few.size <= budget
+    assert few.net == pytest.approx(max(net for net, size in every if size <= budget), abs=1e-8)
+    limits = Limits(histories=histories, window=window)
+    part = shared.choose(grown(game, side, cost, most, limits=limits), side, cost).best
+    truth = max(net for net, _ in every)
+    assert part.net - 1e-8 <= truth <= part.upper + 1e-8
+
+
+@settings(max_examples=40, deadline=None)
+@given(boards(menus=False), SIDES, COSTS, st.integers(1, 30))
+def test_paying_once_is_never_worse_and_growth_goes_on(
+    tmp_path_factory: pytest.TempPathFactory,
+    game: tuple[Raw, dict[History, str]],
+    side: Side,
+    cost: float,
+    histories: int,
+) -> None:
+    whole = shared.choose(grown(game, side, cost, None), side, cost).best
+    folder = tmp_path_factory.mktemp("growth")
+    limits = Limits(histories=histories, window=2)
+    grown(game, side, cost, None, limits=limits, checkpoint=folder / "growth.npz")
+    tree = grown(game, side, cost, None, checkpoint=folder / "growth.npz")
+    assert shared.choose(tree, side, cost).best.net == pytest.approx(whole.net, abs=1e-8)
+    save(tree, folder / "tree.npz")
+    assert shared.choose(load(folder / "tree.npz"), side, cost).best.net == pytest.approx(whole.net)
+    raw = game[0]
+    base, prep = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
+    plain = grow(tabular.parse(raw), side, (base, base), prep, tabular.TabularValue(), Pays(cost)).tree
+    assert whole.net >= response.best_book(plain, side, cost).net - 1e-8
+    assert choose(plain, side, cost).best.net == response.best_book(plain, side, cost).net
+
+
+@settings(max_examples=30, deadline=None)
+@given(boards(menus=False), SIDES)
+def test_the_best_books_for_all_costs(game: tuple[Raw, dict[History, str]], side: Side) -> None:
+    assume(count_plans(game[0]["root"], side, 0) <= MOST)
+    least = 0.003
+    tree = grown(game, side, least, 0)
+    books = shared.best_books(tree, side, least)
+    every = [(net, size) for net, size in nets(game, side, 0.0, 0)]
+    for cost in (0.003, 0.01, 0.02, 0.05, 0.1, 0.3):
+        truth = max(value - cost * size for value, size in every)
+        empty = response.evaluate(tree, side, books[0].nodes[:0]) if books else truth
+        known = max([empty, *(book.value - cost * book.size for book in books)])
+        assert known == pytest.approx(truth, abs=1e-8)
+
+
+def test_a_position_pays_that_no_history_of_it_does() -> None:
+    """Two move orders of reach 1/2 each gain 0.05; learning costs 0.06: only together they pay."""
+    better = {"base": 0, "prep": 1, "to": {"utility": 0.6}}
+    worse = {"base": 1, "prep": 0, "to": {"utility": 0.5}}
+    own = {"player": 1, "actions": {"good": better, "bad": worse}}
+    root = {"player": "chance", "actions": {n: {"prob": 0.5, "to": own} for n in ("x", "y")}}
+    game = {"format": tabular.FORMAT, "root": root}, {(): "start", ("x",): "same", ("y",): "same"}
+    best = shared.choose(grown(game, 1, 0.06, None), 1, 0.06).best
+    assert (len(best.nodes), best.size) == (2, 1)
+    assert best.net == pytest.approx(0.54)

@@ -14,8 +14,8 @@ from preplay.errors import StoreError
 from preplay.game import Game, S, Side
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder, save_columns
 from preplay.growth.front import FIRST, Front
-from preplay.tree import KINDS, check_columns
 from preplay.growth.sharing import Pools
+from preplay.tree import KINDS, check_columns
 from preplay.value import Remembering
 
 BOUNDS = ("up", "low", "stop_up", "stop_low", "on_up", "on_low")

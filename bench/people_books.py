@@ -26,10 +26,12 @@ from preplay.chess.engines.discovery import find_command
 from preplay.chess.engines.pool import EnginePool
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.heldout import follow
+from preplay.chess.players.filters import GameFilter, date_of
 from preplay.chess.players.frequent import frequent_book, most_played
-from preplay.chess.players.gather import GameFilter, date_of, gather
+from preplay.chess.players.gather import gather
 from preplay.chess.players.names import meant
-from preplay.chess.players.opponent import NEWEST, Asking, fit_opponent, save_opponent
+from preplay.chess.players.opponent import NEWEST, Asking, fit_opponent
+from preplay.chess.players.opponents import save_opponent
 from preplay.chess.players.person import Level
 from preplay.chess.players.readgames import ReadGame, read_file
 from preplay.game import Side, other

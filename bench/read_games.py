@@ -20,7 +20,7 @@ import chess.pgn
 import numpy as np
 
 from preplay.chess.players.archive import parts
-from preplay.chess.players.gather import MoveAdder
+from preplay.chess.players.counts import MoveAdder
 from preplay.chess.players.sources import parts_of
 
 

@@ -13,7 +13,7 @@ from preplay.book import Book
 from preplay.chess.books.lines import position_key
 from preplay.chess.books.lookup import BookLookup, Played, book_lookup
 from preplay.chess.check import plies_before
-from preplay.chess.players.gather import date_of
+from preplay.chess.players.filters import date_of
 from preplay.chess.players.names import meant
 from preplay.chess.players.readgames import ReadGame, read_file
 from preplay.chess.players.sources import find_files

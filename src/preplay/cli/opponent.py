@@ -63,8 +63,9 @@ def opponent(
     from preplay.chess.engines.analyst import Analyst
     from preplay.chess.engines.cluster import open_pool
     from preplay.chess.engines.store import AnalysisStore
-    from preplay.chess.players.gather import GameFilter
-    from preplay.chess.players.opponent import Asking, fit_opponent, save_opponent
+    from preplay.chess.players.filters import GameFilter
+    from preplay.chess.players.opponent import Asking, fit_opponent
+    from preplay.chess.players.opponents import save_opponent
     from preplay.files import check_writable
     from preplay.matchup.chess import default_store, kept_games
     from preplay.matchup.model import side_named

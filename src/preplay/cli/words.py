@@ -70,7 +70,8 @@ def positions(count: int) -> str:
 def print_account(account: Account) -> None:
     """What a book against people rests on, and whom it is good against."""
     met = f"{account.met:,} of {positions(account.size)}"
-    print(f"  met before           {met} occurred in the opponent's games")
+    if account.size:
+        print(f"  met before           {met} occurred in the opponent's games")
     for name, gain in account.gain._asdict().items():
         if abs(gain) > 5e-7:
             print(f"  gained from          {points(gain)}: {SOURCES[name]}")

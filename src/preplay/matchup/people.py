@@ -13,18 +13,11 @@ from preplay.accounts import People
 from preplay.book import Book
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players.counts import together
+from preplay.chess.players.filters import SPEEDS, GameFilter
 from preplay.chess.players.frequent import frequent_book, most_played
-from preplay.chess.players.gather import SPEEDS, GameFilter
 from preplay.chess.players.habits import Habits, read_habits
-from preplay.chess.players.opponent import (
-    Asking,
-    Opponent,
-    digest_of_all,
-    fit_opponent,
-    load_opponent,
-    opponent_data,
-    opponent_of,
-)
+from preplay.chess.players.opponent import Asking, digest_of_all, fit_opponent
+from preplay.chess.players.opponents import Opponent, load_opponent, opponent_data, opponent_of
 from preplay.chess.players.person import Level, PersonPolicy, parse_level
 from preplay.chess.players.play import EnginePolicy, Search
 from preplay.chess.players.rivals import RivalsPolicy

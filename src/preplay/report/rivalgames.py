@@ -10,9 +10,9 @@ import chess
 import numpy as np
 
 from preplay.chess.players.archive import GameTags, parts
-from preplay.chess.players.gather import date_of
+from preplay.chess.players.filters import date_of
 from preplay.chess.players.names import meant
-from preplay.chess.players.opponent import load_opponent
+from preplay.chess.players.opponents import load_opponent
 from preplay.chess.players.sources import find_files
 from preplay.chess.players.squares import board_key, coded_move
 from preplay.errors import InputError

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from preplay.chess.players.archive import parts, read_parts
 from preplay.chess.players.counts import MoveCounts, count_moves, together
-from preplay.chess.players.gather import GameFilter, count_others, date_of, gather, own_moves, speed_of
+from preplay.chess.players.filters import GameFilter, date_of, speed_of
+from preplay.chess.players.gather import count_others, gather, own_moves
 from preplay.chess.players.names import same_name
 from preplay.chess.players.readgames import read_text
 from preplay.chess.players.sources import BrokenFileError, find_files

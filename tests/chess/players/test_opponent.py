@@ -19,7 +19,7 @@ from preplay.chess.engines.analysis import Analysis, Line
 from preplay.chess.players.counts import NOTHING, count_moves
 from preplay.chess.players.fit import MoveColumns, SeenMove, Weights, fit_weights, log_loss
 from preplay.chess.players.habits import Habits
-from preplay.chess.players.opponent import Opponent, load_opponent, save_opponent
+from preplay.chess.players.opponents import Opponent, load_opponent, save_opponent
 from preplay.chess.players.person import Level, Person, parse_level
 from preplay.chess.players.rivals import RivalsPolicy, mixed
 from preplay.chess.players.squares import board_key, move_code

@@ -18,6 +18,9 @@ from preplay.games.clocked import untimed
 def player_name(settings: Mapping[str, Any], engine: str) -> str:
     """A side of a matchup in a few words: "Stockfish 15.1, 5000 nodes, best of 2, r = 10"."""
     parts = [engine]
+    if rivals := settings.get("opponent"):
+        who = " or ".join(PurePath(rival["file"]).stem for rival in rivals)
+        return f"{who}, fitted to games"
     if games := settings.get("games"):
         names, files = games.get("player") or "a player", games["file"]
         who = names if isinstance(names, str) else names[0]

@@ -153,3 +153,39 @@ def _summed(keys: Keys, codes: Codes, counts: Numbers) -> MoveCounts:
     new[1:] = (keys[1:] != keys[:-1]) | (codes[1:] != codes[:-1])
     starts = np.flatnonzero(new)
     return MoveCounts(keys[starts], codes[starts], np.add.reduceat(counts, starts).astype(np.uint32))
+
+
+MERGE = 100_000
+"""Rows that are collected before they are added up."""
+
+
+class MoveAdder:
+    """Adds moves up without holding many of them."""
+
+    def __init__(self) -> None:
+        self._keys: list[Keys] = []
+        self._codes: list[Codes] = []
+        self._waiting = 0
+        self._tables: list[MoveCounts] = []
+
+    def add(self, keys: Keys, codes: Codes) -> None:
+        """Count moves that were played."""
+        self._keys.append(keys.copy())
+        self._codes.append(codes.copy())
+        self._waiting += len(keys)
+        if self._waiting > MERGE:
+            self._merge()
+
+    def _merge(self) -> None:
+        if self._keys:
+            self._tables.append(count_moves(np.concatenate(self._keys), np.concatenate(self._codes)))
+            self._keys, self._codes, self._waiting = [], [], 0
+        while len(self._tables) > 1 and len(self._tables[-2].keys) < 2 * len(self._tables[-1].keys):
+            last, before = self._tables.pop(), self._tables.pop()
+            self._tables.append(together((before, last)))
+
+    def table(self) -> MoveCounts:
+        """All that was counted."""
+        self._merge()
+        tables, self._tables = self._tables, []
+        return together(tables)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from preplay.chess.players.archive import LIMIT, GameTags, parts
-from preplay.chess.players.counts import NOTHING, MoveCounts, count_moves, together
+from preplay.chess.players.counts import NOTHING, MoveAdder, MoveCounts, count_moves, together
+from preplay.chess.players.filters import GameFilter, date_of, speed_of
 from preplay.chess.players.mainline import Codes
 from preplay.chess.players.names import meant, other_spellings
 from preplay.chess.players.sources import BrokenFileError, digest_of, find_files
@@ -21,69 +21,10 @@ from preplay.chess.players.squares import Keys
 from preplay.errors import InputError, nearest
 from preplay.game import Side
 
-SPEEDS = ("bullet", "blitz", "rapid", "classical", "correspondence")
 FEW = 30
 """Games below which a model of a player rests on little."""
 SHORT = 8
 """Half-moves up to which two games may well be the same, move by move."""
-MERGE = 100_000
-"""Rows that are collected before they are added up."""
-
-
-@dataclass(frozen=True)
-class GameFilter:
-    """Which games count; each test is of the game or of the player whose moves are counted."""
-
-    since: str = ""
-    """A date: 2019, 2019.05 or 2019.05.31."""
-    speeds: tuple[str, ...] = ()
-    rating: tuple[int, int] | None = None
-    until: str = ""
-    """The day before which games were played, written like `since`."""
-
-    def takes(self, tags: GameTags, side: Side) -> bool:
-        """Whether a game counts for the player of `side`."""
-        if self.since and date_of(tags) < self.since:
-            return False
-        if self.until and date_of(tags) >= self.until:
-            return False
-        if self.speeds and speed_of(tags)[0] not in self.speeds:
-            return False
-        if self.rating is not None:
-            text = (tags.white_elo if side == 1 else tags.black_elo).strip()
-            rating = int(text) if text.isascii() and text.isdigit() else -1
-            return self.rating[0] <= rating <= self.rating[1]
-        return True
-
-
-def date_of(tags: GameTags) -> str:
-    """The date as text that sorts: 2019.05.31, zeros where it is unknown."""
-    words = re.findall(r"[0-9?]+", tags.date)[:3]
-    widths = (4, 2, 2)
-    digits = [word.replace("?", "0").rjust(w, "0")[:w] for word, w in zip(words, widths, strict=False)]
-    return ".".join(digits + ["0000", "00", "00"][len(digits) :])
-
-
-def speed_of(tags: GameTags) -> tuple[str, bool]:
-    """How fast the game was, and whether the file says so: else it counts as classical."""
-    control = tags.control.strip()
-    if re.fullmatch(r"-|1/\d{5,}.*", control):
-        return "correspondence", True
-    period = re.match(r"(?:\d+/)?(\d+)(?:\+(\d+))?", control)
-    if period:
-        seconds = int(period[1]) + 40 * int(period[2] or 0)
-        limits = ((180, "bullet"), (480, "blitz"), (1500, "rapid"))
-        return next((name for limit, name in limits if seconds < limit), "classical"), True
-    event = tags.event.casefold()
-    for word, speed in (
-        ("bullet", "bullet"),
-        ("blitz", "blitz"),
-        ("rapid", "rapid"),
-        ("corr", "correspondence"),
-    ):
-        if word in event:
-            return speed, True
-    return "classical", "classical" in event
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,35 +258,3 @@ def count_others(
     for adder in spans:
         tables.append(together((*tables[-1:], adder.table())))
     return tuple(tables)
-
-
-class MoveAdder:
-    """Adds moves up without holding many of them."""
-
-    def __init__(self) -> None:
-        self._keys: list[Keys] = []
-        self._codes: list[Codes] = []
-        self._waiting = 0
-        self._tables: list[MoveCounts] = []
-
-    def add(self, keys: Keys, codes: Codes) -> None:
-        """Count moves that were played."""
-        self._keys.append(keys.copy())
-        self._codes.append(codes.copy())
-        self._waiting += len(keys)
-        if self._waiting > MERGE:
-            self._merge()
-
-    def _merge(self) -> None:
-        if self._keys:
-            self._tables.append(count_moves(np.concatenate(self._keys), np.concatenate(self._codes)))
-            self._keys, self._codes, self._waiting = [], [], 0
-        while len(self._tables) > 1 and len(self._tables[-2].keys) < 2 * len(self._tables[-1].keys):
-            last, before = self._tables.pop(), self._tables.pop()
-            self._tables.append(together((before, last)))
-
-    def table(self) -> MoveCounts:
-        """All that was counted."""
-        self._merge()
-        tables, self._tables = self._tables, []
-        return together(tables)

@@ -12,7 +12,8 @@ import numpy as np
 
 from preplay.accounts import Sources
 from preplay.chess.players.counts import NOTHING, MoveCounts
-from preplay.chess.players.gather import GameFilter, Gathered, gather
+from preplay.chess.players.filters import GameFilter
+from preplay.chess.players.gather import Gathered, gather
 from preplay.chess.players.squares import Keys, board_key, coded_move
 from preplay.game import Distribution, Side
 from preplay.policy import REST

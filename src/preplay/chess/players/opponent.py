@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +14,20 @@ import numpy as np
 from preplay.chess.engines.analysis import Analysis
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players import fit
-from preplay.chess.players.counts import NOTHING, MoveCounts, packed, unpacked
+from preplay.chess.players.counts import MoveCounts
+from preplay.chess.players.filters import GameFilter
 from preplay.chess.players.fit import MoveColumns, SeenMove
-from preplay.chess.players.gather import GameFilter, Gathered, OwnGame, count_others, gather, own_moves
+from preplay.chess.players.foresight import foresight, simpler
+from preplay.chess.players.gather import Gathered, OwnGame, count_others, gather, own_moves
 from preplay.chess.players.habits import Habits, digest_of_games
+from preplay.chess.players.opponents import Opponent
 from preplay.chess.players.person import LEAST, Level, Person
 from preplay.chess.players.sources import digest_of, find_files
 from preplay.chess.players.squares import coded_move, move_code
-from preplay.chess.players.standin import StandIn
 from preplay.chess.rules import ChessState
-from preplay.errors import InputError
-from preplay.files import write_text
 from preplay.game import Side
-from preplay.policy import spread_rest
 from preplay.stopping import NEVER, Stop
 
-FORMAT = "preplay-opponent/1"
 NEWEST = 0.2
 """The share of games held against the model, and of those before them that it is fitted to."""
 PLIES = 20
@@ -41,22 +38,6 @@ TRIAL = 300
 """Moves that levels of an engine are compared on."""
 BATCH = 64
 LEVELS = (Level(nodes=1000), Level(nodes=5000))
-
-
-@dataclass(frozen=True, eq=False)
-class Opponent:
-    """A fitted player of one side, with how good the fit is."""
-
-    side: Side
-    names: tuple[str, ...]
-    person: Person
-    report: Mapping[str, Any] = field(default_factory=dict)
-    """What `preplay opponent` prints, as JSON data."""
-
-    @property
-    def title(self) -> str:
-        """What to call the player."""
-        return self.names[0] if self.names else "a player"
 
 
 @dataclass(frozen=True)
@@ -225,66 +206,6 @@ def _best_level(
     return best, ask.moves(window, best, "fitting")
 
 
-@dataclass(frozen=True)
-class Foresight:
-    """How well a model foresaw moves that were played, the rest of the moves drawn equally."""
-
-    logloss: float
-    """Mean surprise in nats; no move counts as less likely than 1e-4."""
-    error: float
-    """Its standard error."""
-    top1: float
-    """How often its first choice was played."""
-    below: float
-    """The share of moves that it gave less than 1e-4."""
-    reliability: tuple[tuple[float, float, int], ...]
-    """Of moves that it gave about so much: the mean of that, how often they were played, their number."""
-
-
-BINS = (0.0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
-
-
-def foresight(person: Person, testing: Sequence[tuple[SeenMove, chess.Board]]) -> Foresight:
-    """Hold a model against moves that were played, as it would be drawn from at the board."""
-    played, hits = np.zeros(len(testing)), np.zeros(len(testing))
-    given: list[float] = []
-    seen: list[bool] = []
-    for k, (move, board) in enumerate(testing):
-        shares = person.distribution(board, move.analysis)
-        name = board.uci(coded_move(move.code))
-        hits[k] = max(shares, key=lambda one: shares[one]) == name
-        whole = spread_rest(shares, [board.uci(one) for one in board.legal_moves])
-        played[k] = whole.get(name, 0.0)
-        given += whole.values()
-        seen += [one == name for one in whole]
-    surprise = -np.log(np.maximum(played, fit.FLOOR))
-    p, happened = np.array(given), np.array(seen)
-    where = np.clip(np.digitize(p, BINS) - 1, 0, len(BINS) - 2)
-    bins = [(p[where == b], happened[where == b]) for b in range(len(BINS) - 1)]
-    return Foresight(
-        logloss=float(surprise.mean()),
-        error=float(surprise.std() / np.sqrt(len(testing))),
-        top1=float(hits.mean()),
-        below=float(np.mean(played < fit.FLOOR)),
-        reliability=tuple((float(x.mean()), float(y.mean()), len(x)) for x, y in bins if len(x)),
-    )
-
-
-def simpler(person: Person) -> dict[str, Person]:
-    """The levels of a model one by one, and what stood in for people before there was one."""
-    habits, two = person.habits, StandIn(0.0, 1.0 - 1e-12, 10.0, 10.0, 0.0)
-    own, others = replace(habits, others=NOTHING), replace(habits, own=NOTHING)
-    nobody = replace(own, own=NOTHING)
-    narrow = replace(person, habits=nobody, standin=two, least=0.0)
-    return {
-        "engine, best 2, r = 10": narrow,
-        "own games over engine, best 2, r = 10": replace(narrow, habits=replace(own, weight=1.0)),
-        "engine mix": replace(person, habits=nobody),
-        "own games over engine mix": replace(person, habits=own),
-        "others over engine mix": replace(person, habits=others),
-    }
-
-
 def _quality(person: Person, testing: Sequence[tuple[SeenMove, chess.Board]]) -> dict[str, Any]:
     """How well the newest games are explained, beside simpler models."""
     if not testing:
@@ -332,70 +253,6 @@ def _report(
         "files": [str(path) for path in gathered.files],
         "warnings": list(gathered.warnings),
     }
-
-
-def save_opponent(opponent: Opponent, path: Path) -> None:
-    """Write a `preplay-opponent/1` file: all that is needed to play, without the games it came from."""
-    write_text(path, json.dumps(opponent_data(opponent)) + "\n")
-
-
-def opponent_data(opponent: Opponent) -> dict[str, Any]:
-    """An opponent as JSON data."""
-    person = opponent.person
-    habits = person.habits
-    return {
-        "format": FORMAT,
-        "side": opponent.side,
-        "names": list(opponent.names),
-        "report": dict(opponent.report),
-        "level": asdict(person.level) | {"options": dict(person.level.options)},
-        "standin": person.standin.as_data(),
-        "least": person.least,
-        "own_weight": habits.weight,
-        "others_weight": habits.others_weight,
-        "games": habits.games,
-        "digest": habits.digest,
-        "own": habits.own.as_data(),
-        "others": habits.others.as_data(),
-        "replies": habits.replies.as_data(),
-        "met": packed(habits.met),
-    }
-
-
-def load_opponent(path: str | Path) -> tuple[Opponent, str]:
-    """An opponent that was saved, and the digest of the file."""
-    try:
-        raw = Path(path).read_bytes()
-        data = json.loads(raw)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; expected a {FORMAT} file") from None
-    except ValueError:
-        data = None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f"{path}: not an opponent; expected a file made by `preplay opponent --save`")
-    try:
-        return opponent_of(data), hashlib.sha256(raw).hexdigest()[:16]
-    except (KeyError, TypeError, ValueError, InputError) as error:
-        raise InputError(f"{path}: damaged opponent ({error})") from None
-
-
-def opponent_of(data: Mapping[str, Any]) -> Opponent:
-    """The inverse of `opponent_data`."""
-    habits = Habits(
-        own=MoveCounts.of_data(data["own"]),
-        games=int(data["games"]),
-        weight=float(data["own_weight"]),
-        digest=str(data["digest"]),
-        others=MoveCounts.of_data(data["others"]),
-        others_weight=float(data["others_weight"]),
-        replies=MoveCounts.of_data(data["replies"]),
-        met=unpacked(str(data["met"]), np.uint64),
-    )
-    person = Person(
-        habits, Level(**data["level"]), StandIn.of_data(data["standin"]), float(data["least"])
-    )
-    side: Side = 1 if int(data["side"]) == 1 else 2
-    return Opponent(side, tuple(map(str, data["names"])), person, dict(data["report"]))
 
 
 def digest_of_all(files: Sequence[str | Path]) -> str:

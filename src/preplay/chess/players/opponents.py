@@ -1,0 +1,102 @@
+"""Opponents in files: all that is needed to play, without the games that they came from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from preplay.chess.players.counts import MoveCounts, packed, unpacked
+from preplay.chess.players.habits import Habits
+from preplay.chess.players.person import Level, Person
+from preplay.chess.players.standin import StandIn
+from preplay.errors import InputError
+from preplay.files import write_text
+from preplay.game import Side
+
+FORMAT = "preplay-opponent/1"
+
+
+@dataclass(frozen=True, eq=False)
+class Opponent:
+    """A fitted player of one side, with how good the fit is."""
+
+    side: Side
+    names: tuple[str, ...]
+    person: Person
+    report: Mapping[str, Any] = field(default_factory=dict)
+    """What `preplay opponent` prints, as JSON data."""
+
+    @property
+    def title(self) -> str:
+        """What to call the player."""
+        return self.names[0] if self.names else "a player"
+
+
+def save_opponent(opponent: Opponent, path: Path) -> None:
+    """Write a `preplay-opponent/1` file: all that is needed to play, without the games it came from."""
+    write_text(path, json.dumps(opponent_data(opponent)) + "\n")
+
+
+def opponent_data(opponent: Opponent) -> dict[str, Any]:
+    """An opponent as JSON data."""
+    person = opponent.person
+    habits = person.habits
+    return {
+        "format": FORMAT,
+        "side": opponent.side,
+        "names": list(opponent.names),
+        "report": dict(opponent.report),
+        "level": asdict(person.level) | {"options": dict(person.level.options)},
+        "standin": person.standin.as_data(),
+        "least": person.least,
+        "own_weight": habits.weight,
+        "others_weight": habits.others_weight,
+        "games": habits.games,
+        "digest": habits.digest,
+        "own": habits.own.as_data(),
+        "others": habits.others.as_data(),
+        "replies": habits.replies.as_data(),
+        "met": packed(habits.met),
+    }
+
+
+def load_opponent(path: str | Path) -> tuple[Opponent, str]:
+    """An opponent that was saved, and the digest of the file."""
+    try:
+        raw = Path(path).read_bytes()
+        data = json.loads(raw)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; expected a {FORMAT} file") from None
+    except ValueError:
+        data = None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError(f"{path}: not an opponent; expected a file made by `preplay opponent --save`")
+    try:
+        return opponent_of(data), hashlib.sha256(raw).hexdigest()[:16]
+    except (KeyError, TypeError, ValueError, InputError) as error:
+        raise InputError(f"{path}: damaged opponent ({error})") from None
+
+
+def opponent_of(data: Mapping[str, Any]) -> Opponent:
+    """The inverse of `opponent_data`."""
+    habits = Habits(
+        own=MoveCounts.of_data(data["own"]),
+        games=int(data["games"]),
+        weight=float(data["own_weight"]),
+        digest=str(data["digest"]),
+        others=MoveCounts.of_data(data["others"]),
+        others_weight=float(data["others_weight"]),
+        replies=MoveCounts.of_data(data["replies"]),
+        met=unpacked(str(data["met"]), np.uint64),
+    )
+    person = Person(
+        habits, Level(**data["level"]), StandIn.of_data(data["standin"]), float(data["least"])
+    )
+    side: Side = 1 if int(data["side"]) == 1 else 2
+    return Opponent(side, tuple(map(str, data["names"])), person, dict(data["report"]))

@@ -151,6 +151,12 @@ def lemma3(cost: float, longest: int) -> float:
     return (longest + 2) * (longest + 1) / cost
 
 
+def price_of_both(costs: tuple[float, float], longest: int) -> float:
+    """The price at which Lemma 1 counts as many histories for one side as Lemma 3 does for both: what
+    sampled values of an equilibrium need their confidence for."""
+    return 1.0 / ((longest + 2) * sum(1.0 / cost for cost in costs))
+
+
 @dataclass(frozen=True)
 class Lemma1Count:
     """How many histories are met with probability at least p, and the bound on that number."""

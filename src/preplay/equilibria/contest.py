@@ -97,6 +97,7 @@ def contest(
     growing: Callable[[GrowthProgress], None] | None = None,
     solving: Callable[[SolverProgress], None] | None = None,
     checkpoint: Path | None = None,
+    one_by_one: bool = True,
 ) -> Contest:
     """An ε-Nash equilibrium of the meta-game with a certificate from exact best responses.
 
@@ -104,6 +105,7 @@ def contest(
     counts what books that go on at open histories could still gain, and where that is most, the tree
     grows, until the gap is as asked or nothing in W is left that a best response would use. With
     `checkpoint`, an interrupted run goes on where it was, from the tree and the mixed books it had.
+    With `one_by_one` `prepare` says what each side gains alone.
     Where values are a first guess, growing and solving go by it, and the certificate does not.
     """
     for cost in costs:
@@ -112,7 +114,7 @@ def contest(
         matchup.game,
         matchup.base,
         matchup.prep,
-        matchup.counted_at(min(costs)),
+        matchup.counted_at(bounds.price_of_both(costs, matchup.game.longest)),
         costs,
         replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible),
         lazy=not matchup.enumerable,
@@ -170,7 +172,7 @@ def contest(
         grown, found = replace(best[0], ending=growth.ending), best[1]
     if matchup.guessing:
         grown, found = _uncertain(grown, found)
-    baseline, alone = _one_by_one(matchup, costs, limits, stop, growing)
+    baseline, alone = _one_by_one(matchup, costs, limits, stop, growing, one_by_one)
     return explain(grown, _within_reason(found), matchup.game.longest, baseline, alone)
 
 
@@ -192,12 +194,13 @@ def _one_by_one(
     limits: Limits | None,
     stop: Stop,
     growing: Callable[[GrowthProgress], None] | None,
+    wanted: bool,
 ) -> tuple[float, Pair]:
     """What `prepare` says at the same costs: v of the root, and what one side gains alone.
 
     Under a clock, where that takes games, and after a stop, it is left out.
     """
-    if matchup.guessing or stop.asked:
+    if matchup.guessing or stop.asked or not wanted:
         return matchup.counted_at(min(costs)).values([matchup.game.root()])[0].mean, (None, None)
     found: list[Alone | None] = []
     sides: tuple[Side, Side] = (1, 2)

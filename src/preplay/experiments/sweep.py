@@ -281,7 +281,12 @@ def _besides(matchup: Matchup[Any], task: Task) -> tuple[dict[str, int | float |
 
         costs = matchup.cost(1, task.cost), matchup.cost(2, task.cost)
         result = contest(
-            matchup, costs, gap=task.besides.gap, seconds=task.limits.seconds, limits=task.limits
+            matchup,
+            costs,
+            gap=task.besides.gap,
+            seconds=task.limits.seconds,
+            limits=task.limits,
+            one_by_one=False,
         )
         solved, me = result.equilibrium, task.side - 1
         bounds = (solved.value, solved.lower, solved.upper)

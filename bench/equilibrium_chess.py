@@ -26,12 +26,15 @@ def main() -> None:
     given = parser.parse_args()
     run = runs.open_run(given.run)
     grown = run.tree()
+    adopted = ~grown.open
     grown = replace(grown, open=np.zeros_like(grown.open))
     costs = tuple(run.identity["costs"])
     print(f"{grown.size:,} histories, costs {costs}; iterations and seconds to a gap of {given.gap:g}")
     traces = {}
     for method in (*METHODS, "lp"):
-        found = solve(grown, costs, gap=given.gap, method=method, iterations=given.iterations)
+        found = solve(
+            grown, costs, gap=given.gap, method=method, iterations=given.iterations, memorizable=adopted
+        )
         reached = "" if found.solver_gap <= given.gap else f"  not reached: {found.solver_gap:.1e}"
         print(f"  {method:<16} {found.iterations:>7,} {found.seconds:>9.3f} s{reached}")
         traces[method] = found.trace

@@ -132,4 +132,7 @@ def _efg(run: Run, limit: int) -> str:
     if run.command != "equilibrium":
         raise InputError(f"{run.directory}: made by `preplay {run.command}`; G' needs an equilibrium run")
     costs = run.identity["costs"]
-    return efg_text(explicit_game(run.tree(), (costs[0], costs[1]), limit=limit), run.name)
+    tree = run.tree()
+    # What was not adopted by its mover is not to be memorized: its prep was never looked at further.
+    game = explicit_game(tree, (costs[0], costs[1]), memorizable=~tree.open, limit=limit)
+    return efg_text(game, run.name)

@@ -187,7 +187,11 @@ def harden(
         hope, upper = _hopes(at, y, price)
         if progress is not None:
             progress(HardenProgress(len(growth), found.lower, upper, growth.questions))
-        wanted = np.flatnonzero(hope > 0.0) if upper - found.lower > gap else np.zeros(0, dtype=np.int64)
+        wanted = np.zeros(0, dtype=np.int64)
+        if upper - found.lower > gap:
+            if not hope.any():  # this mix holds; look where another might be better
+                hope = _hopes(at, found.rival, price)[0]
+            wanted = np.flatnonzero(hope > 0.0)
         if not len(wanted):  # the mix is as good as asked; is it better than every softmax for sure?
             wanted = _behind(at, price, upper)
         if not len(wanted):

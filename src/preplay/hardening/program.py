@@ -27,9 +27,10 @@ BLOCK = 200
 
 
 class Solved(NamedTuple):
-    """A plan, and the least that any plan leaves a preparer of this hideout."""
+    """A plan that leaves a preparer little, whatever lies beyond, and the least that any plan leaves."""
 
-    y: Floats  # [n]
+    y: Floats  # [n] the plan
+    rival: Floats  # [n] the plan that leaves least if nothing lies beyond: where to look further
     lower: float
     method: str
 
@@ -45,7 +46,9 @@ def solve(
     """The plan that leaves the best book least and gives away at most `loss`."""
     chosen = method or ("lp" if len(at.parent) < LARGE or loss is not None else "sweep")
     if chosen == "lp":
-        return _program(at, cost, loss)
+        rival, lower = _program(at, cost, loss, False)
+        safe = _program(at, cost, loss, True)[0] if at.open.any() else rival
+        return Solved(safe, rival, lower, "lp")
     if chosen != "sweep" or loss is not None:
         raise InputError(f"method '{chosen}'; expected lp, or sweep without a limit of the loss")
     return _sweeps(at, cost, gap, most)
@@ -72,8 +75,14 @@ def given_away(at: Hideout, y: Floats) -> float:
     return float(drops(at) @ y)
 
 
-def _program(at: Hideout, cost: float, loss: float | None) -> Solved:
+def _program(at: Hideout, cost: float, loss: float | None, hoping: bool) -> tuple[Floats, float]:
+    """The plan that leaves least, and how little.
+
+    With `hoping` a preparer who goes on from an open history gets everything for one more memorized
+    history: the plan then guards against what lies beyond.
+    """
     n = len(at.parent)
+    hopes = at.open if hoping else np.zeros(n, dtype=np.bool_)
     reach = passes.reaches(at, False)
     rows, columns, values = [], [], []
     limits: list[float] = []
@@ -87,6 +96,8 @@ def _program(at: Hideout, cost: float, loss: float | None) -> Solved:
     equal = 0
     for k in range(n):
         below = range(int(at.first[k]), int(at.first[k] + at.children[k]))
+        if at.kind[k] == LEAF and hopes[k]:
+            continue
         if at.kind[k] == LEAF:
             put(equal, n + k, 1.0)
             put(equal, k, -reach[k] * at.value[k])
@@ -119,6 +130,12 @@ def _program(at: Hideout, cost: float, loss: float | None) -> Solved:
             put(row + 1, n + c, 1.0)
         limits.append(cost)
         row += 2
+    for k in np.flatnonzero(hopes).tolist():
+        for worth, price in ((at.value[k], 0.0), (1.0, cost)):
+            put(row, n + k, -1.0)
+            put(row, k, reach[k] * worth)
+            limits.append(price)
+            row += 1
     if loss is not None:
         drop = drops(at)
         for k in np.flatnonzero(drop).tolist():
@@ -149,7 +166,7 @@ def _program(at: Hideout, cost: float, loss: float | None) -> Solved:
     if answer.status != 0:
         raise SolverError(f"the linear program was not solved: {answer.message}")
     y = np.clip(answer.x[:n], 0.0, 1.0)
-    return Solved(passes.plan(at, _clean(at, passes.mixed(at, y))), float(answer.fun), "lp")
+    return passes.plan(at, _clean(at, passes.mixed(at, y))), float(answer.fun)
 
 
 def _clean(at: Hideout, mix: Floats) -> Floats:
@@ -177,4 +194,4 @@ def _sweeps(at: Hideout, cost: float, gap: float, most: int) -> Solved:
         lower = max(lower, passes.evade(at, reach, x, zeros, 0.0) - cost * float(x.sum()))
         if best[0] - lower <= gap:
             break
-    return Solved(best[1], lower, "sweep")
+    return Solved(best[1], best[1], lower, "sweep")

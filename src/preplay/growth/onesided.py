@@ -42,7 +42,7 @@ def grow(
     prep. The tree then holds the options side by side (`Tree.choice`), for `preplay.choice.choose`.
 
     Where the goal has memory by position, the tree says which histories share it (`Tree.position`), for
-    `preplay.shared.choose`.
+    `preplay.choice.shared.choose`.
 
     With `checkpoint`, the state is written there every so many seconds and at the end, and taken up
     again when the file exists. Answers are applied in the order asked, so a finished growth, and one

@@ -86,7 +86,7 @@ def with_menus(grown: Grown, made: choice.Choice | None) -> Grown:
 def chosen_on(grown: Grown, side: Side, cost: float, budget: int | None) -> Prepared:
     """The best book on a grown tree; where it has menus, their moves are chosen and fixed."""
     if grown.tree.position is not None:
-        from preplay import shared
+        from preplay.choice import shared
 
         made = shared.choose(grown.tree, side, cost, budget)
         return Prepared(side, replace(grown, tree=made.tree), made.best, choice=made)

@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from randomgames import History, Raw, count_plans, plans
 
-from preplay import response, shared
-from preplay.choice import choose
+from preplay import response
+from preplay.choice import choose, shared
 from preplay.game import Side
 from preplay.games import tabular
 from preplay.growth import Limits, Pays, grow

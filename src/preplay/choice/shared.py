@@ -16,7 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from preplay import response
-from preplay.choice import Choice, Plans, cut, options_of
+from preplay.choice.menus import Choice, Plans, cut, options_of
 from preplay.errors import SolverError
 from preplay.game import Side
 from preplay.response import BestBook

@@ -1,0 +1,5 @@
+"""Books that choose their moves, and books whose memory is by position: what is more than one closed set."""
+
+from preplay.choice.menus import Choice, choose, choose_known
+
+__all__ = ["Choice", "choose", "choose_known"]

@@ -1,4 +1,4 @@
-"""Books that choose their moves, and books whose memory is by position: what is more than one closed set."""
+"""Books that choose their moves, and books whose memory is by position."""
 
 from preplay.choice.menus import Choice, choose, choose_known
 

@@ -304,7 +304,7 @@ def test_mistakes_are_one_line(
         ("prepare", "synthetic", "--side", "1", "--histories", "0"),
         ("prepare", "synthetic", "--side", "1", "--seconds=-1"),
         ("prepare", "synthetic", "--side", "1", "--nonsense"),
-        ("bounds", "synthetic", "--side", "1", "--advantage", "0.5"),
+        ("bounds", "synthetic", "--advantage", "0.5"),
     ],
 )
 def test_wrong_usage_exits_with_2(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,7 +46,7 @@ class ByName:
     """A game without a `playout` of its own."""
 
     def __init__(self, game: object) -> None:
-        for name in ("player", "actions", "chance", "next", "utility"):
+        for name in ("longest", "player", "actions", "chance", "next", "utility"):
             setattr(self, name, getattr(game, name))
 
 

@@ -36,9 +36,15 @@ class Questions(Generic[Q, A]):
             self._ahead.prefetch([question])
 
     @property
-    def settled(self) -> int:
-        """Questions asked whose answers were taken: the others are asked again after an interruption."""
-        return self.asked - len(self._answers)
+    def untaken(self) -> list[int]:
+        """The tickets whose answers are there and were not taken yet."""
+        return list(self._answers)
+
+    def recall(self, tickets: Sequence[int]) -> None:
+        """Ask questions under way that were asked and counted before an interruption."""
+        questions = [self._waiting.pop(ticket) for ticket in tickets]
+        if questions:
+            self._answers.update(zip(tickets, self._ask(questions), strict=True))
 
     def answered(self, ticket: int) -> bool:
         """Whether `take` will not have to wait."""

@@ -29,7 +29,8 @@ def save(front: Front[S], path: Path) -> None:
     """
     more: dict[str, Any] = {
         "reach": np.array(front.reach),
-        "asked": np.array([questions.settled for questions in front.oracles]),
+        "asked": np.array([questions.asked for questions in front.oracles]),
+        "untaken": np.array([k for q in front.oracles for k in q.untaken], dtype=np.int64),
         "window": np.array([k for k, _ in front.window], dtype=np.int64),
         "purpose": np.array(_purpose(front)),
     }
@@ -109,6 +110,10 @@ def _restore(front: Front[S], columns: dict[str, Any]) -> None:
         if built.stage[k] != CLOSED:
             questions.submit(k, front.states[k])
         front.window.append((k, questions))
+    answered = set(columns["untaken"].tolist())
+    for questions in front.oracles:
+        mine = [k for k, asked in front.window if asked is questions and k in answered]
+        questions.recall([k for k in mine if built.stage[k] != CLOSED])
 
 
 def _check(columns: Mapping[str, Any]) -> None:
@@ -137,6 +142,8 @@ def _check(columns: Mapping[str, Any]) -> None:
         raise ValueError("bounds that are no numbers")
     if np.any(columns["low"] > columns["up"] + 1e-9) or np.any(columns["up"] > reach + 1e-9):
         raise ValueError("bounds that contradict each other")
+    if np.any(np.isin(columns["untaken"], columns["window"], invert=True)):
+        raise ValueError("answers to questions that nobody asked")
     if np.any(np.isin(columns["window"], np.arange(n), invert=True)):
         raise ValueError("questions about histories that are not there")
 

@@ -232,7 +232,8 @@ def test_other_commands_call_a_guess_a_guess(store: Path, capsys: pytest.Capture
     _, out, _ = preplay(capsys, *command(store, "equilibrium", "--cost", 0.02))
     assert "first guesses, no games were played" in out
     _, out, _ = preplay(capsys, *command(store, "frontier", "--side", "white", "--cost", 0.02))
-    assert "All values are first guesses, no games were played; `preplay prepare` plays them." in out
+    said = " ".join(out.split())
+    assert "All values are first guesses, no games were played; `preplay prepare` plays them." in said
     words = command(store, "frontier", "--side", "white", "--cost", 0.02, "--json")
     _, out, _ = preplay(capsys, *words)
     assert json.loads(out)["guess"] is True

@@ -240,7 +240,7 @@ def test_a_tree_for_two_sides_has_both_prices() -> None:
 def test_old_trees_can_be_read(tmp_path: Path) -> None:
     """Files of version 0.1.0 do not say what the tree was grown for."""
     tree = grown(random_game(np.random.default_rng(5), depth=5), 1, Pays(0.01))
-    old = [f.name for f in fields(tree) if f.name not in ("prices", "choice")]
+    old = [f.name for f in fields(tree) if f.name not in ("prices", "choice", "position")]
     columns = {name: np.asarray(getattr(tree, name)) for name in old}
     np.savez_compressed(tmp_path / "tree.npz", **columns)  # type: ignore[arg-type]
     read = load(tmp_path / "tree.npz")

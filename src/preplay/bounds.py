@@ -37,8 +37,10 @@ def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: 
     the first histories as well, so a tree cut short still gives a true guarantee.
     """
     check_theorem1(advantage, epsilon)
-    entropy, p_norm, firsts = _firsts(tree, side, advantage)
     pi = response.reach(tree, side)
+    if np.isnan(pi).any():
+        raise InputError(f"Theorem 1 for side {side} on a tree that was grown for the other")
+    entropy, p_norm, firsts = _firsts(tree, side, advantage)
     z = _allowed(entropy, epsilon)
     likeliest = firsts[np.argsort(-pi[firsts], kind="stable")]
     kept = likeliest[: int(min(z, len(likeliest)))]

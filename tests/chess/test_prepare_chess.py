@@ -86,7 +86,7 @@ def test_killed_half_way_and_resumed_it_is_the_same_book(
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
-    end = time.monotonic() + 60
+    end = time.monotonic() + 200
     while not store.exists() or store.stat().st_size + _wal(store) < 40_000:
         assert time.monotonic() < end
         time.sleep(0.02)

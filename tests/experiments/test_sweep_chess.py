@@ -120,7 +120,7 @@ def test_nothing_is_left_of_a_command_that_ends_early(
     )  # fmt: skip
     started: set[int] = set()
     try:
-        assert within(60, lambda: len(engines(command.pid)) == 2)
+        assert within(200, lambda: len(engines(command.pid)) >= 2)
         time.sleep(1.0)  # they begin to search
         started = offspring(command.pid)
         assert len(started) >= 4  # two workers and two engines

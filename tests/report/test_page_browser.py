@@ -154,7 +154,7 @@ def test_a_position_tells_reach_values_and_gain(browser: Browser, place: Path) -
     assert f"{book.size} positions" in browser.text(".figures")
     assert browser.text("h1") == f"White against {data['rival']}"
     assert "Best within this model" in browser.text("#panel-trust")
-    assert "Elo" not in browser.js("return document.body.textContent")  # the values are not calibrated
+    assert "Elo" not in browser.js("return document.body.innerText")  # the values are not calibrated
     for entry in book.entries[:12]:
         go(browser, tree, tree.find(entry.history))
         facts = browser.text(".position .facts")

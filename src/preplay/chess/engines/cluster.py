@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from statistics import mode
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
@@ -186,7 +187,10 @@ class ClusterPool:
         return job.future
 
     def identity(self, spec: EngineSpec) -> Identity:
-        """Which engine `spec` starts: that of the first node that has it; others must have the same."""
+        """Which engine `spec` starts: that of the driver's own node, else what most nodes have.
+
+        Nodes with another one are left out.
+        """
         with self._lock:
             if spec in self._identities:
                 return self._identities[spec]
@@ -196,8 +200,14 @@ class ClusterPool:
         known = [found for node in nodes if isinstance(found := node.engines[spec], Identity)]
         if not known:
             raise EngineError(str(nodes[0].engines[spec]) if nodes else "the cluster has no nodes")
+        here = self._ray.get_runtime_context().get_node_id()
+        own = [
+            found
+            for node in nodes
+            if node.key == here and isinstance(found := node.engines[spec], Identity)
+        ]
         with self._lock:
-            identity = self._identities.setdefault(spec, known[0])
+            identity = self._identities.setdefault(spec, mode(own or known))
         for node in nodes:
             self._judge(node, spec)
         return identity

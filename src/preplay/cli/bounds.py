@@ -44,13 +44,16 @@ def bounds(
     from preplay.matchup import open_matchup
     from preplay.stopping import on_interrupt
 
+    left, reading = show.left(seconds), show.progress(quiet or as_json)
     with (
-        open_matchup(spec, changes or (), workers=workers, store=store, cluster=cluster) as matchup,
+        open_matchup(
+            spec, changes or (), workers=workers, store=store, cluster=cluster, progress=reading
+        ) as matchup,
         on_interrupt() as stop,
     ):
         who = matchup.side(side)
         progress = show.progress(quiet or as_json, matchup.telling)
-        limits = Limits(histories, seconds)
+        limits = Limits(histories, left())
         found = bound(matchup, who, advantage, epsilon, cost, limits, stop=stop, progress=progress)
         show.end_progress(progress)
         first, lemma, counted = found.theorem1, found.lemma1, found.counted

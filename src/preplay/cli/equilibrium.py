@@ -65,8 +65,11 @@ def equilibrium(
     check_method(method)
     if plot is not None:
         check_figure(plot)
+    left, reading = show.left(seconds), show.progress(quiet or as_json)
     with (
-        open_matchup(spec, changes or (), workers=workers, store=store, cluster=cluster) as matchup,
+        open_matchup(
+            spec, changes or (), workers=workers, store=store, cluster=cluster, progress=reading
+        ) as matchup,
         on_interrupt() as stop,
     ):
         progress = show.progress(quiet or as_json, matchup.telling)
@@ -77,7 +80,7 @@ def equilibrium(
             gap=gap,
             method=method,
             iterations=iterations,
-            seconds=seconds,
+            seconds=left(),
             histories=histories,
             save=save,
             stop=stop,

@@ -46,8 +46,11 @@ def frontier(
 
     if plot is not None:
         check_figure(plot)
+    left, reading = show.left(seconds), show.progress(quiet or as_json)
     with (
-        open_matchup(spec, changes or (), workers=workers, store=store, cluster=cluster) as matchup,
+        open_matchup(
+            spec, changes or (), workers=workers, store=store, cluster=cluster, progress=reading
+        ) as matchup,
         on_interrupt() as stop,
     ):
         progress = show.progress(quiet or as_json, matchup.telling)
@@ -57,7 +60,7 @@ def frontier(
             cost,
             save=save,
             histories=histories,
-            seconds=seconds,
+            seconds=left(),
             stop=stop,
             progress=progress,
         )

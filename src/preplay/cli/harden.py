@@ -59,8 +59,11 @@ def harden(
         if value is not None
     ]
     settings = [*menus, *(changes or ())]
+    left, reading = show.left(seconds), show.progress(quiet or as_json)
     with (
-        open_matchup(spec, settings, workers=workers, store=store, cluster=cluster) as matchup,
+        open_matchup(
+            spec, settings, workers=workers, store=store, cluster=cluster, progress=reading
+        ) as matchup,
         on_interrupt() as stop,
     ):
         progress = show.progress(quiet or as_json, matchup.telling)
@@ -72,7 +75,7 @@ def harden(
             gap=gap,
             method=method,
             histories=histories,
-            seconds=seconds,
+            seconds=left(),
             save=save,
             stop=stop,
             progress=progress,

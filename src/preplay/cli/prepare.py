@@ -89,8 +89,11 @@ def prepare(
     changes = [*(changes or ()), *to_choose(spec, choose, margin, deviations)]
     changes += words.rivals(rival or (), side)
     changes += bound_to(spec, side, repertoire, avoid, extend)
+    left, reading = show.left(seconds), show.progress(quiet or as_json)
     with (
-        open_matchup(spec, changes, workers=workers, store=store, cluster=cluster) as matchup,
+        open_matchup(
+            spec, changes, workers=workers, store=store, cluster=cluster, progress=reading
+        ) as matchup,
         on_interrupt() as stop,
     ):
         words.warn_of_sides(matchup, matchup.side(side))
@@ -102,7 +105,7 @@ def prepare(
             budget=budget,
             save=save,
             histories=histories,
-            seconds=seconds,
+            seconds=left(),
             within=within,
             stop=stop,
             progress=progress,

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +158,12 @@ def progress(
         print("\r" + text[:width].ljust(width), end="", file=sys.stderr, flush=True)
 
     return show
+
+
+def left(seconds: float | None) -> Callable[[], float | None]:
+    """How many seconds are left of so many from now: opening a matchup may take some of them."""
+    end = None if seconds is None else time.monotonic() + seconds
+    return lambda: None if end is None else max(0.0, end - time.monotonic())
 
 
 def end_progress(shown: object) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -169,6 +169,7 @@ def open_chess(
     workers: int | None = None,
     store: Path | None = None,
     cluster: str | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Iterator[Matchup[Any]]:
     """The matchup of a chess configuration, with its engines running as long as the block."""
     settings = validate(Chess, config, "chess matchup")
@@ -183,8 +184,8 @@ def open_chess(
     with AnalysisStore(store or default_store()) as kept, open_pool(cluster, workers) as pool:
         analyst = Analyst(pool, kept)
         seats = (
-            _seat(settings.white, 1, game, white, analyst, kept_games(store)),
-            _seat(settings.black, 2, game, black, analyst, kept_games(store)),
+            _seat(settings.white, 1, game, white, analyst, kept_games(store), progress),
+            _seat(settings.black, 2, game, black, analyst, kept_games(store), progress),
         )
         base = seats[0].policy, seats[1].policy
         prep = (
@@ -280,7 +281,13 @@ def recorded(
 
 
 def _seat(
-    player: AtBoard, side: Side, game: ChessGame, search: Search, analyst: Analyst, keep: Path
+    player: AtBoard,
+    side: Side,
+    game: ChessGame,
+    search: Search,
+    analyst: Analyst,
+    keep: Path,
+    progress: Callable[[str], None] | None = None,
 ) -> Seat:
     """Who sits at the board: an engine, a person of some games, or rivals that were fitted before."""
     if player.opponent:
@@ -288,7 +295,7 @@ def _seat(
     if player.games is None or player.games.weight is not None:
         return seat_of_engine(player, side, search, player.randomness, analyst, keep)
     level = Level(player.engine, player.options, player.nodes or BASE_NODES)
-    return seat_of_games(player.games, side, [level], analyst, keep)
+    return seat_of_games(player.games, side, [level], analyst, keep, progress)
 
 
 def _key(state: ChessState) -> Hashable:

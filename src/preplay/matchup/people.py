@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -179,7 +179,12 @@ def _seated(
 
 
 def seat_of_games(
-    given: Games, side: Side, levels: Sequence[Level], analyst: Analyst, keep: Path
+    given: Games,
+    side: Side,
+    levels: Sequence[Level],
+    analyst: Analyst,
+    keep: Path,
+    progress: Callable[[str], None] | None = None,
 ) -> Seat:
     """The player of some games, fitted unless a run remembers what was fitted."""
     digest = digest_of_all([*given.files, *_listed(given.population)])
@@ -189,7 +194,9 @@ def seat_of_games(
     wanted = tuple(parse_level(text) for text in _listed(given.level)) or tuple(levels)
     asking = Asking(given.which, _listed(given.population), wanted, IN_PASSING)
     if given.fitted is None:
-        opponent = fit_opponent(analyst, given.files, given.names, side, asking, keep=keep)
+        opponent = fit_opponent(
+            analyst, given.files, given.names, side, asking, keep=keep, progress=progress
+        )
         whole = opponent_data(opponent)
         fitted = {
             name: whole[name] for name in ("level", "standin", "least", "own_weight", "others_weight")
@@ -197,7 +204,9 @@ def seat_of_games(
         fitted["logloss"] = opponent.report["logloss"]
     else:
         nothing = replace(asking, sample=0, levels=wanted[:1])
-        opponent = fit_opponent(analyst, given.files, given.names, side, nothing, keep=keep)
+        opponent = fit_opponent(
+            analyst, given.files, given.names, side, nothing, keep=keep, progress=progress
+        )
         fitted = given.fitted
         try:
             opponent = opponent_of(opponent_data(opponent) | fitted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -120,14 +120,18 @@ def open_matchup(
     workers: int | None = None,
     store: Path | None = None,
     cluster: str | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Iterator[Matchup[Any]]:
     """The matchup that `spec` names: a built-in, a `.toml` file, or a tabular `.json` game.
 
     Engines run as long as the block; `workers` says how many, `store` where their analyses are kept, and
-    `cluster` on which Ray cluster they run instead of here.
+    `cluster` on which Ray cluster they run instead of here. `progress` hears of games that are read and
+    people who are fitted in passing.
     """
     name, config = load_config(spec, changes)
-    with from_config(name, config, workers=workers, store=store, cluster=cluster) as matchup:
+    with from_config(
+        name, config, workers=workers, store=store, cluster=cluster, progress=progress
+    ) as matchup:
         yield matchup
 
 
@@ -139,6 +143,7 @@ def from_config(
     workers: int | None = None,
     store: Path | None = None,
     cluster: str | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Iterator[Matchup[Any]]:
     """The matchup of a configuration that is already read."""
     kind = config.get("kind")
@@ -157,7 +162,9 @@ def from_config(
     elif kind == "chess":
         from preplay.matchup.chess import open_chess
 
-        with open_chess(config, workers=workers, store=store, cluster=cluster) as matchup:
+        with open_chess(
+            config, workers=workers, store=store, cluster=cluster, progress=progress
+        ) as matchup:
             yield replace(matchup, name=name)
     elif kind == "chess-clock":
         from preplay.matchup.chess_clock import open_chess_clock

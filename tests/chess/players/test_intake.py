@@ -28,6 +28,7 @@ from preplay.chess.players.readgames import read_text
 from preplay.chess.players.sources import BrokenFileError, find_files
 from preplay.chess.players.squares import board_key, coded_move, move_code
 from preplay.errors import InputError
+from preplay.stopping import Stop
 
 
 def pgn(moves: str, white: str = "Me", black: str = "Joe", **tags: str) -> str:
@@ -294,6 +295,25 @@ def test_read_once_and_kept(tmp_path: Path) -> None:
     (other,) = parts(path, keep=keep)
     assert len(other) == 1
     assert not list(keep.glob("*.tmp"))  # nothing is left half-written
+
+
+def test_reading_ends_when_it_is_time(tmp_path: Path) -> None:
+    """What was read by then counts, and it is said; what was cut short is not kept as if it were all."""
+    names = [f"{k}.pgn" for k in range(3)]
+    for k, name in enumerate(names):
+        (tmp_path / name).write_text(pgn("1. e4 c5", Date=f"202{k}.01.01"))
+    late = Stop()
+    said: list[str] = []
+
+    def progress(text: str) -> None:
+        said.append(text)
+        late.asked = True
+
+    found = gather([tmp_path / name for name in names], ["Joe"], 2, stop=late, progress=progress)
+    assert len(found.games) == 1
+    assert said == ["1 games read"]
+    assert any("time for 1 games only" in text for text in found.warnings)
+    assert len(gather([tmp_path / name for name in names], ["Joe"], 2).games) == 3
 
 
 @settings(max_examples=50, deadline=None)

@@ -20,6 +20,7 @@ from preplay.chess.players.sources import BrokenFileError, digest_of, find_files
 from preplay.chess.players.squares import Keys
 from preplay.errors import InputError, nearest
 from preplay.game import Side
+from preplay.stopping import NEVER, Stop
 
 FEW = 30
 """Games below which a model of a player rests on little."""
@@ -103,6 +104,8 @@ class _Seen:
     broken_games: list[str] = field(default_factory=list)
     known: set[bytes] = field(default_factory=set)
     games: int = 0
+    cut: bool = False
+    """Whether there was no time for all of them."""
 
 
 def _read(
@@ -111,11 +114,15 @@ def _read(
     limit: int,
     seen: _Seen,
     progress: Callable[[str], None] | None,
+    stop: Stop,
 ) -> Iterator[tuple[GameTags, Keys, Codes]]:
-    """Every game of chess from the usual start, once."""
+    """Every game of chess from the usual start, once; those read so far where `stop` cuts it short."""
     for path in files:
         try:
             for part in parts(path, keep=keep, limit=limit):
+                if stop.asked and seen.games:
+                    seen.cut = True
+                    return
                 seen.skipped.broken += len(part.broken)
                 seen.broken_games += part.broken[: 3 - len(seen.broken_games)]
                 for k, tags in enumerate(part.tags):
@@ -147,6 +154,7 @@ def gather(
     *,
     keep: Path | None = None,
     limit: int = LIMIT,
+    stop: Stop = NEVER,
     progress: Callable[[str], None] | None = None,
 ) -> Gathered:
     """The games in which one of the `wanted` names has `side`; whoever has it where no name is wanted."""
@@ -155,7 +163,7 @@ def gather(
     seen, names, speeds, others = _Seen(), Counter[str](), Counter[str](), Counter[str]()
     games: list[OwnGame] = []
     untold = 0
-    for tags, keys, codes in _read(files, keep, limit, seen, progress):
+    for tags, keys, codes in _read(files, keep, limit, seen, progress, stop):
         mine, theirs = (tags.white, tags.black) if side == 1 else (tags.black, tags.white)
         if not meant(wanted, mine):
             others[mine] += 1
@@ -219,6 +227,8 @@ def _warnings(
     seen: _Seen,
 ) -> Iterator[str]:
     colour, other = ("White", "Black") if side == 1 else ("Black", "White")
+    if seen.cut:
+        yield f"there was time for {seen.games:,} games only: the others were not read"
     yield from (f"{text} (left out)" for text in seen.broken_files)
     yield from (f"{text} (left out)" for text in seen.broken_games)
     for name, count in list(other_spellings(wanted, others).items())[:3]:
@@ -243,12 +253,13 @@ def count_others(
     before: Sequence[str] = (),
     keep: Path | None = None,
     limit: int = LIMIT,
+    stop: Stop = NEVER,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[MoveCounts, ...]:
     """How everybody else plays `side`: in games before each of some rising dates, and in all of them."""
     which = which or GameFilter()
     spans = [MoveAdder() for _ in range(len(before) + 1)]
-    for tags, keys, codes in _read(find_files(sources), keep, limit, _Seen(), progress):
+    for tags, keys, codes in _read(find_files(sources), keep, limit, _Seen(), progress, stop):
         name = tags.white if side == 1 else tags.black
         if (unwanted and meant(unwanted, name)) or not which.takes(tags, side):
             continue

@@ -75,11 +75,12 @@ def fit_opponent(
 
     The newest fifth of the games is explained by the older ones: that is the log-loss reported, with
     weights fitted to the games just before them. The model that is returned has counted all games, and
-    its weights are fitted to both. Where `stop` cuts the questions short, those answered so far count.
+    its weights are fitted to both. Where `stop` cuts it short, games read and questions answered so far
+    count.
     """
     asking = asking or Asking()
     which = asking.which
-    gathered = gather(files, players, side, which, keep=keep, progress=progress)
+    gathered = gather(files, players, side, which, keep=keep, stop=stop, progress=progress)
     dated = 2 * sum(game.date > "0001" for game in gathered.games) > len(gathered.games)
     games = gathered.games if dated else _shuffled(gathered.games)
     tested = round(NEWEST * len(games))
@@ -87,7 +88,9 @@ def fit_opponent(
     cuts = len(games) - tested - tuned, len(games) - tested
     dates = [games[k].date if dated and k < len(games) else "9999" for k in cuts]
     every = [*files, *asking.population]
-    tables = count_others(every, players, side, which, before=dates, keep=keep, progress=progress)
+    tables = count_others(
+        every, players, side, which, before=dates, keep=keep, stop=stop, progress=progress
+    )
     windows = [
         _Window(games[low:high], gathered.counts(games[:low]), others)
         for low, high, others in zip(cuts, (cuts[1], len(games)), tables, strict=False)

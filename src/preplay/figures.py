@@ -111,6 +111,9 @@ def figure1_figure(
         values = [p.value for p in points]
         axis.plot(r, values, color=BLUE, linewidth=3, marker="o", markersize=4)
         _mark_cut(axis, r, values, points, "value")
+        if not all(p.whole for p in points):
+            axis.fill_between(r, [p.net for p in points], [p.upper for p in points], color=BLUE,
+                              alpha=0.15, linewidth=0)  # fmt: skip
         again = [(x, p.fresh) for x, p in zip(r, points, strict=True) if p.fresh is not None]
         if again:
             axis.plot(*zip(*again, strict=True), color=GREEN, linewidth=1.6, linestyle="--", marker="D",
@@ -143,6 +146,9 @@ def figure1_figure(
     if any(p.fresh is not None for points in sides.values() for p in points):
         label = "U by a fresh search (left)"
         handles.append(Line2D([], [], color=GREEN, linestyle="--", marker="D", label=label))
+    if not all(p.whole for points in sides.values() for p in points):
+        label = "net of memory: the best book lies between"
+        handles.append(Line2D([], [], color=BLUE, alpha=0.15, linewidth=7, label=label))
     if published:
         handles.append(Line2D([], [], color=GREY, linestyle=":", label="published"))
     figure.legend(handles=handles, fontsize=8.5, loc="outside lower center", ncols=3, frameon=False)

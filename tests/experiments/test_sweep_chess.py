@@ -189,3 +189,19 @@ def test_figure1_values_some_of_its_books_afresh(
     plain, fresh = tables
     assert [row.pop("fresh") != "" for row in fresh] == [True, False, True]
     assert fresh == plain
+
+
+def test_a_figure_that_was_cut_short_shows_its_bounds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("figure1", *SMALL, "--side", "white", "--randomness", "5", "--cost", "0.01", "--workers", 1)
+    whole, part = tmp_path / "whole.csv", tmp_path / "part.csv"
+    assert preplay(capsys, *words, "--histories", 400, "--csv", whole)[0] == 0
+    picture = tmp_path / "part.svg"
+    code, out, _ = preplay(capsys, *words, "--histories", 20, "--csv", part, "--plot", picture)
+    assert code == 0
+    assert "cut short" in out
+    assert "the best book lies between" in picture.read_text()
+    (long,), (short,) = (csv.DictReader(path.read_text().splitlines()) for path in (whole, part))
+    assert short["ending"] == "histories"
+    assert float(short["net"]) <= float(long["net"]) <= float(short["upper"])

@@ -40,6 +40,8 @@ def figure1(
         ),
     ] = 0,
     save: options.Save = None,
+    histories: options.Histories = None,
+    seconds: options.Seconds = None,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
     store: options.Store = None,
@@ -47,6 +49,8 @@ def figure1(
     quiet: options.Quiet = False,
 ) -> None:
     """Utility and size of the best book against how randomly the opponent plays (Figure 1).
+
+    Limits are for each point; one that was cut short is shown with its certified bound.
 
     Example: preplay figure1 --quick --plot figure1.svg
     """
@@ -75,6 +79,8 @@ def figure1(
             changes=changes or (),
             published=read_reference(overlay) if overlay else (),
             fresh=fresh,
+            histories=histories,
+            seconds=seconds,
             workers=workers,
             cluster=cluster,
             store=store,

@@ -299,6 +299,8 @@ def figure1(
     changes: Sequence[str] = (),
     published: Sequence[Reference] = (),
     fresh: int = 0,
+    histories: int | None = None,
+    seconds: float | None = None,
     workers: int | None = None,
     cluster: str | None = None,
     store: str | Path | None = None,
@@ -309,7 +311,8 @@ def figure1(
     """The paper's Figure 1: the best books of both sides against how randomly the opponent plays.
 
     `quick` takes fewer values of r and fewer nodes; `published` points are drawn as well. So many books
-    as `fresh` says are valued again by searches that took no part in choosing them.
+    as `fresh` says are valued again by searches that took no part in choosing them. With `histories` or
+    `seconds` each point stops there, with the best so far and its certified bound.
     """
     nodes = QUICK_NODES if quick else PAPER_NODES
     own = (*nodes, *AS_PUBLISHED) if spec == "chess" else ()
@@ -321,11 +324,11 @@ def figure1(
     price = cost if cost is not None else 1e-3 if quick else 1e-4
     config["cost"] = price
     kept = Path(store) if store is not None else None
-    tasks = experiment.tasks(name, config, values, sides, price, kept, Limits(), fresh)
+    tasks = experiment.tasks(name, config, values, sides, price, kept, Limits(histories, seconds), fresh)
     results = determine([replace(tasks[0], config=config)])
     identity = {**results.shared, "randomness": list(values), "sides": list(sides)}
-    if fresh:
-        identity["fresh"] = fresh
+    asked = {"fresh": fresh or None, "histories": histories, "seconds": seconds}
+    identity |= {name: given for name, given in asked.items() if given is not None}
     run = start(Path(save), "figure1", name, identity, results.versions) if save is not None else None
     points = _computed(tasks, run, workers, cluster, stop, progress)
     result = SweepResult(

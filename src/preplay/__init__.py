@@ -7,9 +7,6 @@ saved one again. They are imported when first used, so that `import preplay` is 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -51,7 +48,10 @@ _THERE = {"load_book": "load", "save_book": "save", "load_tree": "load", "save_t
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (all of them are names)
 
+TYPE_CHECKING = False  # as typing's, without the time of its import
 if TYPE_CHECKING:
+    from typing import Any
+
     from preplay import book as _book
     from preplay import tree as _tree
     from preplay.book import Book as Book
@@ -128,6 +128,8 @@ def __getattr__(name: str) -> Any:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'preplay' has no attribute '{name}'")
+    from importlib import import_module
+
     return getattr(import_module(home), _THERE.get(name, name))
 
 

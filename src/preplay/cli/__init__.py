@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False  # as typing's, without the time of its import: Ctrl-C may come very early
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 LONGEST = 2000
 """Characters of a message."""
+INTERRUPTED = 130
 
 
 def main() -> None:
     """Run `preplay`: exit 0 when done, 1 on failure with one line, 2 on wrong usage, 130 on Ctrl-C."""
+    try:
+        import signal
+
+        signal.signal(signal.SIGINT, _interrupt)
+        try:
+            _run()
+        finally:  # nothing is left to do: a late Ctrl-C ends what Python does at its end
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+    except KeyboardInterrupt:
+        _fail("interrupted", INTERRUPTED)
+
+
+def _run() -> None:
+    import io
+
     from preplay.errors import PreplayError
 
     for stream in (sys.stdout, sys.stderr):
@@ -26,12 +44,20 @@ def main() -> None:
         sys.stdout.flush()
     except PreplayError as error:
         _fail(str(error), 1)
-    except KeyboardInterrupt:
-        _fail("interrupted", 130)
     except BrokenPipeError:
         _quit(1)
     except OSError as error:
         _fail(f"{error.filename or 'cannot write'}: {error.strerror or error}", 1)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C raises as usual, but not within an import, where Python now and then loses exceptions."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+            os.write(2, b"preplay: interrupted\n")
+            os._exit(INTERRUPTED)
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def _fail(message: str, code: int) -> NoReturn:
@@ -45,8 +71,10 @@ def _fail(message: str, code: int) -> NoReturn:
 
 def _quit(code: int) -> NoReturn:
     """Exit with a code; output that can no longer be written is dropped silently."""
-    with contextlib.suppress(OSError):
+    try:
         sys.stdout.flush()
         sys.exit(code)
+    except OSError:
+        pass
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)

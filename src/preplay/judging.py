@@ -9,7 +9,7 @@ in use, and a fresh search that took no part in the choice says what it is worth
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -133,57 +133,64 @@ class JudgedChoice(Protocol):
 C = TypeVar("C", bound=JudgedChoice)
 
 
+@dataclass(frozen=True, eq=False)
+class Settled(Generic[C]):
+    """A choice that rests on judged values, and all that the judge said."""
+
+    choice: C
+    judged: Judged
+    known: Mapping[History, Value]
+
+
 def settle(
     game: Game[S],
     first: Evaluator[S],
     judge: Judge[S],
     grow: Callable[[Evaluator[S], bool], C],
     again: Callable[[C, Grown], C],
-    stops: tuple[Stop, Stop],
+    stop: Stop,
     tell: Callable[[str], None],
-) -> tuple[C, Judged]:
-    """Choose and judge in turns until the choice rests on judged values, then value it afresh.
+    known: Mapping[History, Value] | None = None,
+) -> Settled[C]:
+    """Choose and judge in turns until the choice rests on judged values; a stop leaves the best so far.
 
     `grow` grows a tree with the values given and chooses on it (it hears whether that is the first time);
     `again` chooses on the same tree with other values. A tree is grown again only where a value fell at
-    the end of a line, or below a move that had beaten another: going on from there might pay now. The
-    first of the `stops` ends the rounds, the second also the fresh search; either leaves the best choice
-    so far.
+    the end of a line, or below a move that had beaten another: going on from there might pay now. `known`
+    is what the judge said before, of another choice: it is not asked that again.
     """
-    stop, last = stops
-    known: dict[History, Value] = {}
+    said = dict(known or {})
     choice = grow(Opinions(game, first), True)
+    placed: set[History] = set()  # what the values of the choice's tree have of it
     before, rounds = choice.value, 0
+    fell = bool(said)
     while True:
-        fell = False
-        while (missing := _unjudged(choice, known)) and not stop.asked:
-            rounds += 1
-            tell(f"judging: round {rounds}, {len(missing):,} positions")
-            answers = _ask(game, judge.value, [history for history, _ in missing], stop)
-            new = dict(zip(missing, answers, strict=False))
-            known |= {history: value for (history, _), value in new.items()}
-            tree, reopened = _in_place(choice, {k: value for (_, k), value in new.items()})
-            fell |= reopened
+        while (missing := _unjudged(choice, placed)) and not stop.asked:
+            new = {history: k for history, k in missing if history not in said}
+            if new:
+                rounds += 1
+                tell(f"judging: round {rounds}, {len(new):,} positions")
+                said |= dict(zip(new, _ask(game, judge.value, list(new), stop), strict=False))
+            here = {k: said[history] for history, k in missing if history in said}
+            placed.update(history for history, _ in missing if history in said)
+            tree, reopened = _in_place(choice, here)
             choice = again(choice, replace(choice.grown, tree=tree))
-            fell |= choice.stale
+            fell |= reopened or choice.stale
         if not fell or stop.asked:
             break
-        regrown = grow(Opinions(game, first, known), False)
+        fell = False
+        regrown = grow(Opinions(game, first, said), False)
         if regrown.grown.ending in CUT and regrown.grown.histories < choice.grown.histories:
             choice = again(choice, replace(choice.grown, ending=regrown.grown.ending))
             break  # there was no time to grow as much again; what may be missing is in the bound
-        choice = regrown
-    left = len(_unjudged(choice, known))
+        choice, placed = regrown, set(said)
+    left = len(_unjudged(choice, placed))
     if left:
         choice = again(choice, replace(choice.grown, ending=stop.reason))
-    judged = Judged(rounds, len(known), before, choice.value, left=left)
-    found = None if last.asked else afresh(game, judge.fresh, choice, last, tell)
-    if found is None:
-        return again(choice, replace(choice.grown, ending=last.reason)), judged
-    return choice, replace(judged, fresh=found.value, error=found.error)
+    return Settled(choice, Judged(rounds, len(said), before, choice.value, left=left), said)
 
 
-def _unjudged(choice: JudgedChoice, known: Mapping[History, Value]) -> list[tuple[History, int]]:
+def _unjudged(choice: JudgedChoice, known: Collection[History]) -> list[tuple[History, int]]:
     """What the choice rests on and nobody judged, likeliest first.
 
     These are the root, its exits and the empty book's; once all of them are judged, its own histories:

@@ -38,6 +38,7 @@ def test_the_trap_in_json_and_kept(
     _, out, _ = preplay(capsys, *PREPARE, trap, "--save", folder, "--json")
     data = json.loads(out)
     assert (data["net"], data["upper"]) == (pytest.approx(0.84), pytest.approx(0.84))
+    assert data["fixed"] == {"value": 0.6, "net": 0.6, "size": 0, "ending": "complete", "played": False}
     (entry,) = data["book"]
     decision = entry["decision"]
     assert [option["move"] for option in decision["options"]] == ["a", "b"]
@@ -48,12 +49,14 @@ def test_the_trap_in_json_and_kept(
     assert trees.load(folder / "tree.npz").choice is None  # the moves are fixed
     assert preplay(capsys, "export", folder, "--json", tmp_path / "book.json", "--quiet")[0] == 0
     assert preplay(capsys, "report", folder, "-o", tmp_path / "page.html")[0] == 0
+    assert "A book of first choices alone: value 0.6, net 0.6" in (tmp_path / "page.html").read_text()
 
 
 def test_what_is_printed(capsys: pytest.CaptureFixture[str], trap: Path) -> None:
     _, told, _ = preplay(capsys, *PREPARE, trap)
     assert "(start): b is worth 0.8400 from here, a 0.5900" in told
     assert "it hopes for natural (70%), then 1.0000" in told
+    assert "first choices alone  value 0.6, net 0.6, nothing memorized" in told
 
 
 def test_deviations_0_is_the_book_that_plays_prep(

@@ -148,6 +148,8 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     show.fact("looked at", f"{show.histories(best.histories)}, {best.questions:,} questions")
     if best.judged is not None:
         show.print_judged(best.judged)
+    if best.fixed is not None:
+        show.fact("first choices alone", str(best.fixed))
     show.print_scale(best.scores, best.calibration)
     if best.opponent is not None:
         words.print_account(best.opponent)

@@ -5,12 +5,13 @@ book with what each entry is worth.
 """
 
 from preplay.preparation.explaining import book_of, entry, moves
-from preplay.preparation.found import Explored, Prepared, Refused, curve_error
+from preplay.preparation.found import Explored, Fixed, Prepared, Refused, curve_error
 from preplay.preparation.preparing import explore, prepare
 from preplay.preparation.stages import values_of
 
 __all__ = [
     "Explored",
+    "Fixed",
     "Prepared",
     "Refused",
     "book_of",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from preplay import choice, response
 from preplay.game import FINAL, Side
 from preplay.growth import Grown
+from preplay.growth.goals import Ending
 from preplay.judging import CONFIDENT, Judged
 from preplay.logistic import Curve
 from preplay.response import BestBook, Frontier
@@ -30,6 +31,26 @@ class Refused:
         return f"fresh games did not bear it out: {won} for memory that costs {self.price:.4g}"
 
 
+@dataclass(frozen=True)
+class Fixed:
+    """What the book of first choices is worth, where books may choose."""
+
+    value: float
+    net: float
+    """Value less the price of the memory."""
+    size: int
+    ending: Ending
+    """What ended the work on it: `complete`, or the limit that cut it short."""
+    played: bool = False
+    """Whether it is the result, because no book that was found by choosing is better."""
+
+    def __str__(self) -> str:
+        memory = "nothing memorized" if not self.size else f"{self.size:,} memorized"
+        cut = "" if self.ending == "complete" else f" (stopped by {self.ending})"
+        told = f"value {self.value:.6g}, net {self.net:.6g}, {memory}{cut}"
+        return f"{told}; no choice that was found is better, so this is the book" if self.played else told
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A best book with the tree it was chosen on."""
@@ -47,6 +68,8 @@ class Prepared:
     """What a score is worth to the two sides, where values are calibrated."""
     choice: choice.Choice | None = None
     """How the moves were chosen, where there are menus; `grown` has the tree with its moves fixed."""
+    fixed: Fixed | None = None
+    """What the book of first choices is worth by the same values, where this one may choose."""
 
     @property
     def tree(self) -> Tree:

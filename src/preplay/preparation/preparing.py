@@ -12,9 +12,10 @@ from preplay import choice, response
 from preplay.errors import InputError
 from preplay.game import S, Side
 from preplay.growth import Grown, GrowthProgress, Limits
-from preplay.judging import Judge, Judged, JudgedChoice, settle
+from preplay.judging import History, Judge, afresh, settle
 from preplay.logistic import Curve
 from preplay.matchup import Matchup
+from preplay.preparation.comparing import FIXED, better, of_first_choices
 from preplay.preparation.found import Explored, Prepared, curve_error
 from preplay.preparation.stages import (
     Pace,
@@ -27,9 +28,11 @@ from preplay.preparation.stages import (
     with_menus,
 )
 from preplay.stopping import NEVER, Stop
-from preplay.value import Evaluator
+from preplay.value import Evaluator, Value
 
-C = TypeVar("C", bound=JudgedChoice)
+P = TypeVar("P", Prepared, Explored)
+Verdicts = dict[History, Value]
+"""What a judge said."""
 CALIBRATION = 0.5
 """What calibration games take of the time, at most."""
 ROUNDS = 0.8
@@ -63,11 +66,6 @@ def prepare(
         price = matchup.cost(side, cost)
         response.check_cost(price)
 
-    def found(matchup: Matchup[S], checkpoint: Path | None) -> Prepared:
-        if budget is not None and price == 0.0 and not matchup.enumerable:
-            return by_price(matchup, side, budget, pace, checkpoint)
-        return solve(matchup, side, price, budget, pace, checkpoint)
-
     def again(prepared: Prepared, grown: Grown) -> Prepared:
         grown = with_menus(grown, prepared.choice)
         chosen = chosen_on(grown, side, price, budget)
@@ -78,19 +76,32 @@ def prepare(
             chosen = replace(chosen, response=best)
         return chosen
 
+    def chosen(matchup: Matchup[S], pace: Pace, checkpoint: Path | None, known: Verdicts) -> Prepared:
+        def found(matchup: Matchup[S], checkpoint: Path | None) -> Prepared:
+            if budget is not None and price == 0.0 and not matchup.enumerable:
+                return by_price(matchup, side, budget, pace, checkpoint)
+            return solve(matchup, side, price, budget, pace, checkpoint)
+
+        if matchup.judge is None:
+            return replayed(matchup, found(matchup, checkpoint), pace)
+        return _settled(matchup, matchup.judge, found, again, pace, checkpoint, known)
+
     curve, checkpoint = _calibrated(matchup, pace, checkpoint)
-    if matchup.judge is None:
-        prepared = replayed(matchup, found(matchup, checkpoint), pace)
+    known: Verdicts = {}
+    plain = of_first_choices(matchup, side)
+    if plain is None:
+        prepared = chosen(matchup, pace, checkpoint, known)
     else:
-        prepared, judged = _settled(matchup, matchup.judge, found, again, pace, checkpoint)
-        best = prepared.response
-        best = replace(best, error=max(best.error, judged.error))
-        prepared = replace(prepared, response=best, judged=judged)
-    if curve is None:
-        return prepared
-    best = prepared.response
-    scale = curve_error(curve, prepared.tree, side, best.nodes)
-    return replace(prepared, response=replace(best, error=math.hypot(best.error, scale)), curve=curve)
+        pace.tell("the book of first choices")
+        fixed = chosen(plain, pace.part(FIXED), checkpoint and checkpoint.with_stem("fixed"), known)
+        prepared = better(fixed, chosen(matchup, pace, checkpoint, known))
+    prepared = _confirmed(matchup, prepared, pace)
+    best, errors = prepared.response, [prepared.response.error]
+    if prepared.judged is not None:
+        errors = [max(best.error, prepared.judged.error)]
+    if curve is not None:
+        errors.append(curve_error(curve, prepared.tree, side, best.nodes))
+    return replace(prepared, response=replace(best, error=math.hypot(*errors)), curve=curve)
 
 
 def _calibrated(
@@ -144,22 +155,39 @@ def explore(
     curve, checkpoint = _calibrated(matchup, pace, checkpoint)
     if matchup.judge is None:
         return replace(found(matchup, checkpoint), curve=curve)
-    explored, judged = _settled(matchup, matchup.judge, found, again, pace, checkpoint)
-    return replace(explored, judged=judged, curve=curve)
+    explored = _settled(matchup, matchup.judge, found, again, pace, checkpoint, {})
+    return replace(_confirmed(matchup, explored, pace), curve=curve)
 
 
 def _settled(
     matchup: Matchup[S],
     judge: Judge[S],
-    found: Callable[[Matchup[S], Path | None], C],
-    again: Callable[[C, Grown], C],
+    found: Callable[[Matchup[S], Path | None], P],
+    again: Callable[[P, Grown], P],
     pace: Pace,
     checkpoint: Path | None,
-) -> tuple[C, Judged]:
-    """The choice after rounds of choosing and judging; the first growth may go on from a checkpoint."""
-    stops = pace.stopping(ROUNDS), pace.stopping(1.0)
+    known: Verdicts,
+) -> P:
+    """The choice after rounds of choosing and judging; the first growth may go on from a checkpoint.
 
-    def grow(value: Evaluator[S], first: bool) -> C:
+    `known` is what the judge said so far; what it says now is added.
+    """
+
+    def grow(value: Evaluator[S], first: bool) -> P:
         return found(replace(matchup, value=value), checkpoint if first else None)
 
-    return settle(matchup.game, matchup.value, judge, grow, again, stops, pace.tell)
+    stop = pace.stopping(ROUNDS)
+    settled = settle(matchup.game, matchup.value, judge, grow, again, stop, pace.tell, known)
+    known |= settled.known
+    return replace(settled.choice, judged=settled.judged)
+
+
+def _confirmed(matchup: Matchup[S], choice: P, pace: Pace) -> P:
+    """A judged choice with a fresh value, which took no part in it, if there is time for that."""
+    if matchup.judge is None or choice.judged is None:
+        return choice
+    stop = pace.stopping(1.0)
+    found = None if stop.asked else afresh(matchup.game, matchup.judge.fresh, choice, stop, pace.tell)
+    if found is None:
+        return replace(choice, grown=replace(choice.grown, ending=stop.reason))
+    return replace(choice, judged=replace(choice.judged, fresh=found.value, error=found.error))

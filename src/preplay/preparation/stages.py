@@ -52,6 +52,10 @@ class Pace:
             return self.stop
         return self.stop.until(time.monotonic() + part * self._left(self.limits.seconds))
 
+    def part(self, part: float) -> Pace:
+        """A pace for work that may take this part of the time left."""
+        return replace(self, limits=self.growing(part), start=time.monotonic())
+
     def _left(self, seconds: float) -> float:
         return max(0.0, self.start + seconds - time.monotonic())
 

@@ -115,6 +115,8 @@ def _headline(rows: list[Row], real: bool, matchup: Mapping[str, Any]) -> dict[s
 
 def _notes(result: PrepareResult, matchup: Mapping[str, Any], rows: list[Row], real: bool) -> list[str]:
     notes: list[str] = []
+    if fixed := result.fixed:
+        notes.append(f"A book of first choices alone: {fixed}.")
     if matchup.get("kind") != "chess":
         return notes
     model = str(table(matchup, "value").get("model") or "linear")

@@ -17,7 +17,7 @@ from preplay.growth.goals import Ending, Limits
 from preplay.judging import Judged
 from preplay.logistic import Curve
 from preplay.matchup import Matchup
-from preplay.preparation import Prepared, Refused, book_of
+from preplay.preparation import Fixed, Prepared, Refused, book_of
 from preplay.preparation import prepare as solve
 from preplay.repairs import Repair, repairs
 from preplay.response import check_cost
@@ -80,6 +80,8 @@ class PrepareResult:
     """The book that these games spoke against; the empty one is then the result."""
     judged: Judged | None = optional()
     """What second opinions said of the values, where there is a judge."""
+    fixed: Fixed | None = optional()
+    """What the book of first choices is worth by the same values, where the book may choose."""
     repairs: tuple[Repair, ...] | None = optional()
     """Of what the side knows already: the moves that lose, the dearest first."""
     scores: Literal["results", "model"] = "results"
@@ -195,6 +197,7 @@ def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -
         clock=prepared.played,
         refused=prepared.refused,
         judged=prepared.judged,
+        fixed=prepared.fixed,
         repairs=_repairs(matchup, prepared),
         scores=matchup.scores if prepared.curve is None else prepared.curve.tells,
         calibration=prepared.curve,

@@ -62,10 +62,11 @@ class Frontier:
     value: Floats  # [points]
     order: Ints  # [size[-1]] tree indices in the order worth learning; every prefix of it is a book
     gain: Floats  # [size[-1]] what each of them adds to the value
+    learned: Ints | None = None  # [points] histories of each book, where sizes count their positions
 
     def book(self, j: int) -> Ints:
         """The histories of the best book just below cost[j], ascending."""
-        return np.sort(self.order[: self.size[j]])
+        return np.sort(self.order[: (self.size if self.learned is None else self.learned)[j]])
 
 
 def reach(tree: Tree, side: Side) -> Floats:

@@ -277,3 +277,33 @@ def test_a_cost_must_be_positive() -> None:
     raw = {"format": tabular.FORMAT, "root": {"player": 1, "actions": {"a": edge}}}
     with pytest.raises(InputError, match="expected a finite number above 0"):
         choose(grown(raw, 1, Pays(0.1), None).tree, 1, 0.0)
+
+
+def test_the_reply_hoped_for_is_the_likely_one_wherever_growth_is_cut() -> None:
+    """The first choice is long, so that a growth cut short knows little of it."""
+
+    def edge(base: float, prep: float, to: Raw, menu: bool = False) -> Raw:
+        return {"base": base, "prep": prep, "to": to} | ({"menu": True} if menu else {})
+
+    sound: Raw = {"utility": 0.6}
+    for turn in range(8):
+        sound = {
+            "player": 2 - turn % 2,
+            "actions": {"on": edge(0.5, 1, sound), "off": edge(0.5, 0, sound)},
+        }
+    replies = {
+        "natural": edge(0.6, 0, {"utility": 0.9}),
+        "good": edge(0.3, 1, {"utility": 0.6}),
+        "odd": edge(0.1, 0, {"utility": 0.95}),
+    }
+    tricky = {"player": 2, "actions": replies}
+    root = {"player": 1, "actions": {"a": edge(1, 1, sound, True), "b": edge(0, 0, tricky, True)}}
+    told = 0
+    for histories in range(4, 40):
+        raw = {"format": tabular.FORMAT, "root": root}
+        part = grown(raw, 1, Pays(0.001), None, limits=Limits(histories=histories, window=1))
+        decided = choose(part.tree, 1, 0.001).decisions.get(0)
+        if decided is not None and decided.hoped is not None:
+            assert decided.hoped.reply == "natural"
+            told += decided.options[0].most > decided.options[1].worth  # it may still be the better one
+    assert told

@@ -174,6 +174,16 @@ def test_the_best_books_for_all_costs(game: tuple[Raw, dict[History, str]], side
         empty = response.evaluate(tree, side, books[0].nodes[:0]) if books else truth
         known = max([empty, *(book.value - cost * book.size for book in books)])
         assert known == pytest.approx(truth, abs=1e-8)
+    front = shared.frontier(tree, side)
+    assert front.size.tolist() == [book.size for book in books]
+    assert (front.cost[:-1] > front.cost[1:]).all()
+    places = dict(enumerate([] if tree.position is None else tree.position.tolist()))
+    for j, (size, value) in enumerate(zip(front.size, front.value, strict=True)):
+        nodes = front.book(j)  # a book, nested in the next one
+        assert response.evaluate(tree, side, nodes) == pytest.approx(value, abs=1e-9)
+        assert len({places[k] for k in nodes.tolist()}) == size
+        told = front.unprepared + front.gain[: len(nodes)].sum()
+        assert told == pytest.approx(value, abs=1e-9)
 
 
 def test_a_position_pays_that_no_history_of_it_does() -> None:

@@ -188,7 +188,9 @@ def decisions_of(
         first = int(tree.first[k])
         if played != first and tree.player[played] != side:
             replies = {r: mass(r) for r in tree.children(played)}
-            best = max(replies, key=lambda r: replies[r] - float(pi[r]) * options[0].most, default=None)
+            # After a growth cut short `most` is mere hope: then compare with what is played.
+            instead = min(options[0].most, options[played - first].worth)
+            best = max(replies, key=lambda r: replies[r] - float(pi[r]) * instead, default=None)
             if best is not None:
                 name = tree.names[tree.action[best]]
                 hoped = Hoped(name, float(tree.base[best]), replies[best] / float(pi[best]))

@@ -19,7 +19,7 @@ from preplay import response
 from preplay.choice.menus import Choice, Plans, cut, options_of
 from preplay.errors import SolverError
 from preplay.game import Side
-from preplay.response import BestBook
+from preplay.response import BestBook, Frontier
 from preplay.tree import Bools, Floats, Ints, Tree
 
 ZERO = 1e-9
@@ -78,6 +78,36 @@ def best_books(tree: Tree, side: Side, cost: float) -> list[BestBook]:
             found[between.size] = between
             gaps += [(less, between), (between, more)]
     return [found[size] for size in sorted(found) if size]
+
+
+def frontier(tree: Tree, side: Side, cost: float | None = None) -> Frontier:
+    """All best books for costs from `cost` on, sizes in positions, and the order in which to learn.
+
+    `cost` is at least the one that the tree was grown for, which is the default.
+    """
+    cost = tree.prices[side - 1] if cost is None else cost
+    tree.check_price(side, cost)
+    response.check_cost(cost)
+    books = best_books(tree, side, cost)
+    own, gain = response.gains(tree, side)
+    order: dict[int, None] = {}
+    learned = []
+    for book in books:  # all of the smaller ones with it is as good, should it leave out any of them
+        order |= dict.fromkeys(book.nodes.tolist())
+        learned.append(len(order))
+    empty = response.evaluate(tree, side, np.zeros(0, dtype=np.int32))
+    sizes, values = [0, *(b.size for b in books)], [empty, *(b.value for b in books)]
+    gain_of = dict(zip(own.tolist(), gain.tolist(), strict=True))
+    return Frontier(
+        side=side,
+        unprepared=empty,
+        cost=np.diff(values) / np.diff(sizes),
+        size=np.array(sizes[1:], dtype=np.int32),
+        value=np.array(values[1:]),
+        order=np.array(list(order), dtype=np.int32),
+        gain=np.array([gain_of[k] for k in order]),
+        learned=np.array(learned, dtype=np.int32),
+    )
 
 
 def book_of(tree: Tree, side: Side, cost: float, budget: int | None, nodes: Ints) -> BestBook:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from preplay import choice, response
-from preplay.errors import InputError
 from preplay.game import S, Side
 from preplay.growth import Grown, GrowthProgress, Limits
 from preplay.judging import History, Judge, afresh, settle
@@ -131,12 +130,9 @@ def explore(
     """All optimal books of `side` for costs above the one given, or for all costs (fact 4)."""
     limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
     pace = Pace(limits, stop, progress, playing, None)
-    if matchup.position is not None:
-        raise InputError(
-            'memory = "positions" has no frontier; expected memory = "histories", or prepare for a cost'
-        )
-    least = 0.0 if cost is None and matchup.enumerable else matchup.cost(side, cost)
-    response.check_cost(least, zero=cost is None)
+    free = cost is None and matchup.enumerable and matchup.position is None
+    least = 0.0 if free else matchup.cost(side, cost)
+    response.check_cost(least, zero=free)
 
     def found(matchup: Matchup[S], checkpoint: Path | None) -> Explored:
         grown = grown_for(matchup, values_of(matchup, least, side), side, least, pace, checkpoint)
@@ -146,6 +142,12 @@ def explore(
         return ranked(with_menus(grown, explored.choice))
 
     def ranked(grown: Grown) -> Explored:
+        if grown.tree.position is not None:
+            from preplay.choice import shared
+
+            by_place = shared.choose(grown.tree, side, least)
+            front = shared.frontier(by_place.tree, side, least)
+            return Explored(side, replace(grown, tree=by_place.tree), front, least, choice=by_place)
         if grown.tree.choice is None:
             return Explored(side, grown, response.frontier(grown.tree, side, least), least)
         made = choice.choose_known(grown.tree, side, least)

@@ -115,8 +115,11 @@ class PrepareResult:
     def frontier(self) -> Frontier:
         """All best books for higher costs than this one's, and the order in which to learn."""
         from preplay import response
+        from preplay.choice import shared
 
-        return response.frontier(self.tree, self.book.side, self.cost)
+        by_history = self.tree.position is None
+        find = response.frontier if by_history else shared.frontier
+        return find(self.tree, self.book.side, self.cost)
 
     def to_pandas(self) -> DataFrame:
         """A row for each memorized history: needs pandas."""

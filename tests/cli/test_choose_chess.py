@@ -1,0 +1,137 @@
+"""Books that choose, on real chess: every command that takes a book takes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import chess.pgn
+import chess.polyglot
+import pytest
+from commandline import preplay
+from dialogue import Talk, fake
+
+from preplay import book as books
+from preplay.chess.books.lookup import book_lookup
+
+pytestmark = pytest.mark.usefixtures("stockfish")
+
+SETTINGS = (
+    *("white.nodes=100", "black.nodes=100", "prep.nodes=100", "prep.multipv=3"),
+    *("black.randomness=10", "value.model=linear", "judge=false", "length=20"),
+)
+SMALL = [part for change in SETTINGS for part in ("--set", change)]
+CLASS = [part for key in ("choose=3", "margin=60", "deviations=1") for part in ("--set", f"prep.{key}")]
+CHOOSE = ("--choose", "3", "--margin", "60", "--deviations", "1")
+PREPARE = ("prepare", "chess", *SMALL, "--side", "white", "--cost", "0.02")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def _store(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREPLAY_STORE", str(home / "store.sqlite"))
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A kept run of a book that deviates somewhere; made by the first test that asks for it."""
+    folder = home / "run"
+    if not folder.exists():
+        assert preplay(capsys, *PREPARE, *CHOOSE, "--save", folder, "--quiet")[0] == 0
+    return folder
+
+
+def test_what_is_kept(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads((run / "result.json").read_text())
+    book = books.load(run / "book.json")
+    assert any(entry.deviates for entry in book.entries)
+    assert data["net"] >= data["fixed"]["net"]
+    fixed = json.loads(preplay(capsys, *PREPARE, "--json", "--quiet")[1])
+    assert data["fixed"]["net"] == pytest.approx(fixed["net"], abs=1e-12)
+    for entry in book.entries:
+        if entry.decision is not None:
+            played = entry.decision.options[entry.decision.played]
+            assert entry.moves == {played.move: 1.0}
+            assert all(option.opinion is not None for option in entry.decision.options)
+    again = json.loads(preplay(capsys, *PREPARE, *CHOOSE, "--json", "--quiet", "--workers", 1)[1])
+    assert again == {key: value for key, value in data.items() if key in again}
+
+
+def test_exports_and_the_page(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = {kind: tmp_path / f"book.{kind}" for kind in ("bin", "pgn", "csv")}
+    words = ("--polyglot", names["bin"], "--pgn", names["pgn"], "--csv", names["csv"])
+    assert preplay(capsys, "export", run, *words)[0] == 0
+    book = books.load(run / "book.json")
+    deviation = next(entry for entry in book.entries if entry.deviates)
+    board = chess.Board()
+    for move in deviation.history:
+        board.push_uci(move)
+    with chess.polyglot.open_reader(names["bin"]) as reader:
+        assert {entry.move.uci() for entry in reader.find_all(board)} == set(deviation.moves)
+    with names["pgn"].open() as file:
+        assert (game := chess.pgn.read_game(file)) is not None
+        assert not game.errors
+    assert len(names["csv"].read_text().splitlines()) == 1 + len(book.entries)
+    page = tmp_path / "page.html"
+    assert preplay(capsys, "report", run, "-o", page)[0] == 0
+    assert "A book of first choices alone" in page.read_text()
+
+
+def test_at_the_board(run: Path, tmp_path: Path) -> None:
+    """The UCI engine plays the move that the book chose, not the first choice."""
+    book = books.load(run / "book.json")
+    deviation = next(entry for entry in book.entries if entry.deviates)
+    with Talk(book_lookup(book, "run"), fake(tmp_path / "log")) as talk:
+        moves = " ".join(deviation.history)
+        found = talk.best(
+            f"position startpos moves {moves}" if moves else "position startpos", "go nodes 1"
+        )
+    assert found == next(iter(deviation.moves))
+
+
+def test_games_and_their_check(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pgn = tmp_path / "games.pgn"
+    code, out, _ = preplay(capsys, "match", run, "--games", 12, "--pgn", pgn, "--json", "--quiet")
+    assert code == 0
+    assert json.loads(out)["p_value"] > 1e-4  # fails with that probability if the promise is true
+    code, out, _ = preplay(capsys, "check", run, pgn, "--json")
+    assert code == 0
+    report = json.loads(out)
+    assert report["summary"]["games"] == 12
+    assert all(row["outcome"] != "deviation" for row in report["games"])
+
+
+@pytest.mark.parametrize(
+    ("key", "values"), [("prep.choose", "1,3"), ("prep.deviations", "0,1"), ("prep.margin", "0,60")]
+)
+def test_sweeps_of_the_class(key: str, values: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """More freedom promises no less by the same values, and no choice is the book of first choices."""
+    words = [*SMALL, *CLASS, "--side", "white", "--cost", "0.02", "--json", "--quiet", "--workers", 1]
+    words += ["--measure", "value", "--measure", "size", "--measure", "net"]
+    code, out, _ = preplay(capsys, "sweep", "chess", "--key", key, "--values", values, *words)
+    assert code == 0
+    few, many = json.loads(out)["points"]
+    assert few["net"] <= many["net"] + 1e-12
+    assert {"value", "size"} <= set(few)
+    fixed = json.loads(preplay(capsys, *PREPARE, "--json", "--quiet")[1])
+    if key == "prep.margin":  # moves with equal scores are on the menu
+        assert few["net"] >= fixed["net"] - 1e-12
+    else:
+        assert few["net"] == pytest.approx(fixed["net"], abs=1e-12)
+
+
+def test_frontiers(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the moves fixed for the least cost, by history and by position."""
+    common = ("chess", *SMALL, *CLASS, "--side", "white", "--cost", "0.02", "--json", "--quiet")
+    for memory in ("histories", "positions"):
+        words = (*common, "--set", f"memory={memory}")
+        points = json.loads(preplay(capsys, "frontier", *words)[1])["points"]
+        assert points
+        assert points == sorted(points, key=lambda point: -point["cost"])
+        best = json.loads(preplay(capsys, "prepare", *words)[1])
+        assert points[-1]["size"] == best["size"]
+        assert points[-1]["value"] == pytest.approx(best["value"], abs=1e-9)

@@ -1,8 +1,8 @@
 """Books that choose their moves: searches and seconds of growth against a plain depth-first walk.
 
-Both look for the best book of one class (a menu at every own position, at most so many deviations a line) with
-the same engine, the same searches and one engine process. The walk goes on wherever memorizing might pay by
-fact 2 (reach * (1 - value) > cost); growth also leaves what cannot beat what is known (facts 3 and 9).
+Both look for the best book of one class (a menu at every own position, at most so many deviations a line)
+with the same searches and one engine. The walk goes on wherever memorizing might pay by fact 2
+(reach * (1 - value) > cost); growth also leaves what cannot beat what is known (facts 3 and 9).
 
     python bench/choice.py --nodes 500 --cost 5e-3 --deviations 1
 """
@@ -87,7 +87,10 @@ def main() -> None:
                 found[name] = {"net": net, "searches": matchup.searches(), "seconds": seconds}
         if not given.json:
             row = found[name]
-            print(f"{name:6}  net {row['net']:.6f}  {row['searches']:,} searches  {seconds:.1f} s", flush=True)
+            print(
+                f"{name:6}  net {row['net']:.6f}  {row['searches']:,} searches  {seconds:.1f} s",
+                flush=True,
+            )
     fewer = found["walk"]["searches"] / found["growth"]["searches"]
     faster = found["walk"]["seconds"] / found["growth"]["seconds"]
     if given.json:

@@ -170,7 +170,7 @@ def settle(
             if new:
                 rounds += 1
                 tell(f"judging: round {rounds}, {len(new):,} positions")
-                said |= dict(zip(new, _ask(game, judge.value, list(new), stop), strict=False))
+                said |= dict(zip(new, ask(game, judge.value, list(new), stop), strict=False))
             here = {k: said[history] for history, k in missing if history in said}
             placed.update(history for history, _ in missing if history in said)
             tree, reopened = _in_place(choice, here)
@@ -263,7 +263,7 @@ def afresh(
     ends = [int(k) for k in response.exits(tree, side, choice.book) if _valued(tree, side, int(k))]
     if tell is not None:
         tell(f"a fresh value of {len(ends):,} exits")
-    answers = _ask(game, fresh, [_asked(tree, k) for k in ends], stop)
+    answers = ask(game, fresh, [_asked(tree, k) for k in ends], stop)
     if len(answers) < len(ends):
         return None
     value = tree.value.copy()
@@ -274,7 +274,7 @@ def afresh(
     return Fresh(found, max(abs(found - choice.value), spread))
 
 
-def _ask(game: Game[S], oracle: Evaluator[S], histories: Sequence[History], stop: Stop) -> list[Value]:
+def ask(game: Game[S], oracle: Evaluator[S], histories: Sequence[History], stop: Stop) -> list[Value]:
     """The values of histories, in their order; fewer where a stop comes first."""
     states = [walk(game, history) for history in histories]
     ahead = ahead_of(oracle)

@@ -17,7 +17,7 @@ from preplay.errors import InputError
 from preplay.game import Side, other
 from preplay.games import tabular
 from preplay.growth import Limits
-from preplay.hardening import against_choice, harden, played_by
+from preplay.hardening import against, harden, played_by
 from preplay.hardening.hideout import HIDES, Hideout, Hiding
 from preplay.hardening.program import given_away, solve
 from preplay.matchup import Matchup
@@ -150,8 +150,9 @@ def test_a_limit_of_the_loss_is_kept(raw: Raw, side: Side, cost: float, loss: fl
 def test_a_preparer_who_chooses_gets_no_less(raw: Raw, side: Side, cost: float) -> None:
     matchup = matchup_of(raw)
     found = harden(matchup, side, cost, gap=1e-7)
-    choosing = against_choice(matchup, found)
-    assert choosing is not None
+    chosen = against(matchup, side, found.policy, cost)
+    assert chosen is not None
+    choosing = chosen.response.net, chosen.response.upper
     assert choosing[1] >= choosing[0] - 1e-12
     root = raw["root"]
     pure = all(

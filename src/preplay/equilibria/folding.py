@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from preplay.compiled import jit, step
 from preplay.equilibria import dropping
@@ -27,6 +28,10 @@ ROUNDS = 12
 """At most so many rounds of dropping; each is one pass up and one down the tree."""
 
 
+Places = npt.NDArray[np.uint32]
+"""Indices without a sign: compiled loops need not look whether they count from the end."""
+
+
 class Decisions(NamedTuple):
     """One side's m decisions in the order of the tree; index 0 stands for the start of the game.
 
@@ -35,8 +40,8 @@ class Decisions(NamedTuple):
     """
 
     history: Ints  # [m] the history in the tree, -1 at index 0
-    previous: Ints  # [m] the own decision before
-    rival: Ints  # [m] the opponent's last decision before
+    previous: Places  # [m] the own decision before
+    rival: Places  # [m] the opponent's last decision before
     straight: Floats  # [m] the prep reach P of the history by its own side
     table: Floats  # [m, 7] see the column names; COST is λ / P
 
@@ -88,7 +93,7 @@ def fold(tree: Tree, costs: Costs, mask: Bools, *, drop: bool = True) -> FoldedG
     return FoldedGame(sides=(Decisions(*one), Decisions(*two)), histories=tree.size)
 
 
-_Arrays = tuple[Ints, Ints, Ints, Floats, Floats]
+_Arrays = tuple[Ints, Places, Places, Floats, Floats]
 
 
 @step
@@ -135,8 +140,8 @@ def _fold(
             count[player[k] - 1] += 1
     most = max(count[0], count[1])
     history = np.full((2, most), -1, dtype=np.int32)
-    previous = np.zeros((2, most), dtype=np.int32)
-    rival = np.zeros((2, most), dtype=np.int32)
+    previous = np.zeros((2, most), dtype=np.uint32)
+    rival = np.zeros((2, most), dtype=np.uint32)
     straight = np.ones((2, most))
     table_one = np.zeros((count[0], 7))
     table_two = np.zeros((count[1], 7))

@@ -99,6 +99,8 @@ def backward(
     """
     table, worth, regret, stay = side.table, state.worth, state.regret, state.stay
     floor, trust, eager, beta = rule.floor, rule.trust, rule.eager, rule.beta
+    # What a rule leaves out is not computed: the same numbers in four fifths of the time.
+    forgets, predicts = now != 1.0 or beta != 1.0, trust > 0.0 or ahead != 1.0
     for d in range(len(stay) - 1, 0, -1):
         gone, held = rival_mass[side.rival[d], 0], rival_mass[side.rival[d], 1]
         leaving = worth[d, 0] + table[d, LEFT_LEFT] * gone + table[d, LEFT_IN] * held
@@ -110,17 +112,25 @@ def backward(
         of_staying = (1.0 - old) * advantage
         of_leaving = -old * advantage
         r0, r1 = regret[d, 0], regret[d, 1]
-        r0 = max(floor, r0 * (now if r0 > 0.0 else beta) + of_staying)
-        r1 = max(floor, r1 * (now if r1 > 0.0 else beta) + of_leaving)
+        if forgets:
+            r0 *= now if r0 > 0.0 else beta
+            r1 *= now if r1 > 0.0 else beta
+        r0 = max(floor, r0 + of_staying)
+        r1 = max(floor, r1 + of_leaving)
         regret[d, 0] = r0
         regret[d, 1] = r1
-        r0 = max(0.0, r0 * ahead + trust * of_staying)
-        r1 = max(0.0, r1 * ahead + trust * of_leaving)
+        if predicts:
+            r0 = r0 * ahead + trust * of_staying
+            r1 = r1 * ahead + trust * of_leaving
+        r0, r1 = max(0.0, r0), max(0.0, r1)
         new = r0 / (r0 + r1) if r0 + r1 > 0.0 else 0.5
         stay[d] = new
+        used = old
+        if eager > 0.0:
+            used = old + eager * (new - old)
         p = side.previous[d]
         worth[p, 0] += table[d, BASE] * leaving
-        worth[p, 1] += table[d, PREP] * (leaving + (old + eager * (new - old)) * advantage)
+        worth[p, 1] += table[d, PREP] * (leaving + used * advantage)
     worth[0, 0] = 0.0
     worth[0, 1] = 0.0
 

@@ -6,30 +6,31 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from preplay.book import Book, Entry
+from preplay.book import Book
 from preplay.errors import InputError
 from preplay.game import Distribution, S, Side, other
 from preplay.growth.goals import Ending, Limits
-from preplay.hardening import passes
-from preplay.hardening.hideout import HIDES, OWN, Hideout, Hiding
-from preplay.hardening.program import given_away, solve
+from preplay.hardening.hideout import Hideout, Hiding
+from preplay.hardening.program import Solved, given_away, solve
+from preplay.hardening.replies import exits, hopes, nets, unjudged
+from preplay.hardening.softmax import Rival, Softmax, compared, rivals, undecided
+from preplay.hardening.telling import books, unprepared
+from preplay.judging import CONFIDENT, Judge, Judged, ask
 from preplay.matchup import Matchup
-from preplay.policy import Ahead, Policy, ahead_of, softmax
-from preplay.preparation import prepare
+from preplay.preparation import values_of
 from preplay.response import check_cost
 from preplay.stopping import NEVER, Stop
-from preplay.tree import Bools, Floats
+from preplay.tree import Floats
 
-LEAST = 1e-9
-"""Shares below this are left out of the policy."""
 WIDTH = 32
 """Histories that are expanded between two solutions, at least."""
-GRID = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0)
-"""Randomness of the softmax beside the mix, in mean distances of menu moves from the first choice."""
+GROWING, ROUNDS = 0.5, 0.8
+"""Where there is a judge: what growing takes of the time, and growing and judging, at most."""
 
 
 @dataclass(frozen=True)
@@ -40,24 +41,14 @@ class HardenProgress:
     lower: float
     upper: float
     questions: int
+    rounds: int = 0
 
     def __str__(self) -> str:
+        judged = f"  {self.rounds} rounds of judging" if self.rounds else ""
         return (
             f"{self.histories:,} histories  the preparer nets {self.lower:.5f} to {self.upper:.5f}  "
-            f"{self.questions:,} questions"
+            f"{self.questions:,} questions{judged}"
         )
-
-
-@dataclass(frozen=True)
-class Softmax:
-    """The paper's way to hide: one temperature everywhere."""
-
-    randomness: float
-    """In the units of the menu's opinions: centipawns in chess. 0: always the first choice."""
-    value: float
-    """A preparer nets at least this much against it."""
-    loss: float
-    """What it gives away against one who does not prepare."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +74,8 @@ class Hardened:
     ending: Ending
     histories: int
     questions: int
+    judged: Judged | None
+    """What the judge made of it, where there is one; its values are nets against the mix."""
     policy: Mapping[tuple[str, ...], Distribution] = field(repr=False)
     """What the hider plays, by history."""
     books: tuple[Book, Book] = field(repr=False)
@@ -99,46 +92,6 @@ class Hardened:
         return min(fits, key=lambda s: s.value, default=None)
 
 
-@dataclass(frozen=True)
-class Mix(Generic[S]):
-    """A hardened way of playing: the mix where it knows the history, and another policy elsewhere."""
-
-    table: Mapping[tuple[str, ...], Distribution]
-    beyond: Policy[S]
-    history: Callable[[S], tuple[str, ...]]
-
-    def ahead(self) -> Ahead[S] | None:
-        """The policy beyond the table works ahead, if it can."""
-        inner = ahead_of(self.beyond)
-        return None if inner is None else inner.of(self._unknown)
-
-    def distributions(self, states: Sequence[S]) -> list[Distribution]:
-        """The mix, or what the other policy plays."""
-        unknown = self._unknown(states)
-        answers = iter(self.beyond.distributions(unknown) if unknown else ())
-        known = [self.table.get(self.history(state)) for state in states]
-        return [next(answers) if mix is None else mix for mix in known]
-
-    def _unknown(self, states: Sequence[S]) -> list[S]:
-        return [state for state in states if self.history(state) not in self.table]
-
-
-def mix_of(book: Book) -> dict[tuple[str, ...], Distribution]:
-    """The policy that a hider's book holds."""
-    return {entry.history: entry.moves for entry in book.entries}
-
-
-Table = Mapping[tuple[str, ...], Distribution]
-"""What is played, by history."""
-
-
-def played_by(matchup: Matchup[S], side: Side, table: Table) -> Matchup[S]:
-    """The matchup in which a side plays a mix at the board."""
-    hides: Policy[S] = Mix(table, matchup.base[side - 1], matchup.game.history)
-    base = (hides, matchup.base[1]) if side == 1 else (matchup.base[0], hides)
-    return replace(matchup, base=base)
-
-
 def harden(
     matchup: Matchup[S],
     side: Side,
@@ -151,12 +104,15 @@ def harden(
     stop: Stop = NEVER,
     progress: Callable[[HardenProgress], None] | None = None,
     provenance: Mapping[str, Any] | None = None,
+    checkpoint: Path | None = None,
 ) -> Hardened:
     """The mix over the menus of `side` that leaves a preparer least, certified by exact best responses.
 
     `cost` is the preparer's price of a memorized history; `loss` limits what the mix may give away
     against one who does not prepare. Growing and solving take turns: a preparer's history is expanded
     where, against the present mix, going on might pay, until its best response is certain within `gap`.
+    Where there is a judge, it then values what the result rests on, and all is solved again, until that
+    is judged (fact 8). With `checkpoint`, an interrupted run goes on where it was.
     """
     preparer = other(side)
     price = matchup.cost(preparer, cost)
@@ -170,231 +126,154 @@ def harden(
             'tabular game "menu": true'
         )
     limits = limits or Limits()
-    clock = stop if limits.seconds is None else stop.until(time.monotonic() + limits.seconds)
+    clocks = _clocks(limits, stop, matchup.judge is not None)
+    limited = "" if loss is None else f", giving away at most {loss:g}"
     growth = Hiding(
         matchup.game,
         side,
         matchup.base,
         matchup.prep[preparer - 1],
         menus,
-        matchup.counted_at(price),
-        clock,
+        values_of(replace(matchup, deviations=(None, None)), price, side),
+        clocks[0],
+        checkpoint,
+        f"a mix of side {side} against preparation at {price:g}{limited}",
     )
-    at, y, ending = growth.hideout(), np.ones(1), "complete"
-    found = solve(at, price, loss, gap / 4.0, method)
-    while True:
-        y = found.y
-        hope, upper = _hopes(at, y, price)
-        if progress is not None:
-            progress(HardenProgress(len(growth), found.lower, upper, growth.questions))
-        wanted = np.zeros(0, dtype=np.int64)
-        if upper - found.lower > gap:
-            if not hope.any():  # this mix holds; look where another might be better
-                hope = _hopes(at, found.rival, price)[0]
-            wanted = np.flatnonzero(hope > 0.0)
-        if not len(wanted):  # the mix is as good as asked; is it better than every softmax for sure?
-            wanted = _behind(at, price, upper)
-        if not len(wanted):
-            break
-        if limits.histories is not None and len(growth) >= limits.histories:
-            ending = "histories"
-            break
-        if clock.asked:
-            ending = clock.reason
-            break
-        most = max(WIDTH, len(growth) // 4)
-        wanted = wanted[np.argsort(-hope[wanted], kind="stable")][:most]
-        try:
-            growth.expand(wanted.tolist())
-        except KeyboardInterrupt:
-            ending = clock.reason
-            break
-        at = growth.hideout()
-        found = solve(at, price, loss, gap / 4.0, method)
-    return _told(matchup, growth, at, found.y, side, price, found.lower, found.method, ending, provenance)
-
-
-def _hopes(at: Hideout, y: Floats, cost: float) -> tuple[Floats, float]:
-    """[n] what going on from open histories may add for the preparer, and the most that it nets then."""
-    hope = np.zeros(len(at.parent))
-    stay = np.zeros(len(at.parent), dtype=np.bool_)
-    return hope, passes.respond(at, passes.reaches(at, False), y, cost, True, stay, hope)
-
-
-def _nets(at: Hideout, y: Floats, cost: float) -> tuple[float, Bools]:
-    """What the best book of this hideout nets, and which histories it holds."""
-    stay = np.zeros(len(at.parent), dtype=np.bool_)
-    reach = passes.reaches(at, False)
-    return passes.respond(at, reach, y, cost, False, stay, np.zeros(len(at.parent))), stay
-
-
-def _temperatures(at: Hideout) -> list[float]:
-    """The randomness values to compare with: none, and the grid in the menus' own scale."""
-    above = np.maximum(at.parent, 0)
-    others = (at.kind[above] == HIDES) & (at.parent >= 0) & ~at.lead
-    lead = np.zeros(len(at.parent))
-    leads = np.flatnonzero(at.lead)
-    lead[at.parent[leads]] = at.opinion[leads]
-    behind = lead[above[others]] - at.opinion[others]
-    scale = float(np.mean(np.abs(behind))) if len(behind) else 0.0
-    return [0.0, *(_round(scale * part) for part in GRID)] if scale > 0.0 else [0.0]
-
-
-def _round(number: float) -> float:
-    """Two digits are enough for a randomness."""
-    return float(f"{number:.2g}")
-
-
-def _softmax_plan(at: Hideout, randomness: float) -> Floats:
-    mix = np.ones(len(at.parent))
-    for k in np.flatnonzero(at.kind == HIDES).tolist():
-        below = slice(int(at.first[k]), int(at.first[k] + at.children[k]))
-        mix[below] = softmax(at.opinion[below].tolist(), randomness)
-    return passes.plan(at, mix)
-
-
-def _behind(at: Hideout, cost: float, upper: float) -> Any:
-    """Where to grow so that the preparer's gain against some softmax is known to be above `upper`."""
-    for randomness in _temperatures(at):
-        y = _softmax_plan(at, randomness)
-        if _nets(at, y, cost)[0] < upper:
-            hope = _hopes(at, y, cost)[0]
-            if hope.any():
-                return np.flatnonzero(hope > 0.0)
-    return np.zeros(0, dtype=np.int64)
-
-
-def _told(
-    matchup: Matchup[S],
-    growth: Hiding[S],
-    at: Hideout,
-    y: Floats,
-    side: Side,
-    cost: float,
-    lower: float,
-    method: str,
-    ending: Any,
-    provenance: Mapping[str, Any] | None,
-) -> Hardened:
-    value, stay = _nets(at, y, cost)
-    upper = _hopes(at, y, cost)[1]
-    compared = []
-    for randomness in _temperatures(at):
-        other_y = _softmax_plan(at, randomness)
-        compared.append(Softmax(randomness, _nets(at, other_y, cost)[0], given_away(at, other_y)))
-    policy, entries = _policy(growth, at, y)
-    reach = passes.reaches(at, False) * y
-    first = _first_own(at)
-    unprepared = float((reach * np.where(first, at.value, 0.0)).sum())
-    book = _best_book(growth, at, reach, stay)
-    preparer = other(side)
-    start = matchup.notation.start if matchup.notation else ""
-    chess960 = matchup.notation is not None and matchup.notation.chess960
-    paid = cost * len(book)
-    theirs = Book(
-        preparer,
-        matchup.scored(preparer, book),
-        baseline=unprepared,
-        value=value + paid,
-        cost=cost,
-        upper=upper,
-        unprepared=unprepared,
-        start=start,
-        chess960=chess960,
-        provenance=dict(provenance or {}),
+    at, found, beside, ending = _worked_out(
+        growth, matchup.judge, price, loss, gap, method, limits, clocks, progress
     )
-    mine = replace(
-        theirs,
-        side=side,
-        entries=tuple(entries),
-        baseline=1.0 - unprepared,
-        unprepared=1.0 - unprepared,
-        value=1.0 - theirs.value,
-        cost=0.0,
-        upper=1.0 - theirs.value,
-    )
+    growth.save()
+    value = nets(at, found.y, price)[0]
+    judged = None
+    if matchup.judge is not None:
+        judged, left = _afresh(growth, matchup.judge, at, found, beside, price, value, clocks[2])
+        if left is not None:
+            ending = left
+    policy, mine, theirs = books(matchup, growth, at, found.y, price, provenance)
     return Hardened(
         side=side,
-        cost=cost,
+        cost=price,
         value=value,
-        lower=min(lower, value),
-        upper=upper,
-        loss=given_away(at, y),
-        unprepared=unprepared,
-        softmax=tuple(compared),
-        method=method,
+        lower=min(found.lower, value),
+        upper=hopes(at, found.y, price)[1],
+        loss=given_away(at, found.y),
+        unprepared=unprepared(at, found.y),
+        softmax=compared(at, price, beside),
+        method=found.method,
         ending=ending,
-        histories=len(growth),
+        histories=len(at.parent),
         questions=growth.questions,
+        judged=judged,
         policy=policy,
         books=(mine, theirs) if side == 1 else (theirs, mine),
     )
 
 
-def _first_own(at: Hideout) -> Bools:
-    """[n] where an unprepared preparer is valued: its first own histories, and games that end before."""
-    n = len(at.parent)
-    before = np.zeros(n, dtype=np.bool_)
-    for k in range(1, n):
-        above = at.parent[k]
-        before[k] = before[above] or at.kind[above] == OWN
-    found: Bools = ~before & ((at.children == 0) | (at.kind == OWN))
-    return found
+Clocks = tuple[Stop, Stop, Stop]
 
 
-def _policy(
-    growth: Hiding[S], at: Hideout, y: Floats
-) -> tuple[dict[tuple[str, ...], Distribution], list[Entry]]:
-    """The mix by history where the hider comes, the likeliest moves first, and as entries of a book."""
-    mix, met = passes.mixed(at, y), passes.reaches(at, False) * y
-    policy: dict[tuple[str, ...], Distribution] = {}
-    entries = []
-    for k in np.flatnonzero((at.kind == HIDES) & (y > LEAST)).tolist():
-        below = range(int(at.first[k]), int(at.first[k] + at.children[k]))
-        shares = {growth.names[c]: float(mix[c]) for c in below if mix[c] > LEAST}
-        total = math.fsum(shares.values())
-        moves = {a: p / total for a, p in sorted(shares.items(), key=lambda item: -item[1])}
-        history = growth.history(k)
-        policy[history] = moves
-        entries.append(Entry(history, moves, min(1.0, float(met[k])), 0.0, 1.0 - _worth(at, k, mix)))
-    return policy, sorted(entries, key=lambda entry: len(entry.history))
+def _clocks(limits: Limits, stop: Stop, judging: bool) -> Clocks:
+    """What ends growing, judging, and the fresh values after it."""
+    if limits.seconds is None:
+        return stop, stop, stop
+    now, seconds = time.monotonic(), limits.seconds
+    last = stop.until(now + seconds)
+    if not judging:
+        return last, last, last
+    return stop.until(now + GROWING * seconds), stop.until(now + ROUNDS * seconds), last
 
 
-def _worth(at: Hideout, k: int, mix: Floats) -> float:
-    """The preparer's value at a history of the hider, who plays the mix, at the next own histories."""
-    if not math.isnan(at.value[k]):
-        return float(at.value[k])
-    below = range(int(at.first[k]), int(at.first[k] + at.children[k]))
-    kind = at.kind[k]
-    return math.fsum((mix[c] if kind == HIDES else at.share[c]) * _worth(at, c, mix) for c in below)
+def _worked_out(
+    growth: Hiding[S],
+    judge: Judge[S] | None,
+    price: float,
+    loss: float | None,
+    gap: float,
+    method: str | None,
+    limits: Limits,
+    clocks: Clocks,
+    progress: Callable[[HardenProgress], None] | None,
+) -> tuple[Hideout, Solved, list[Rival], Ending]:
+    """Grow, solve and judge in turns until nothing is left to do, or a limit comes first."""
+    growing, judging, _ = clocks
+    while True:
+        at = growth.hideout()
+        found = solve(at, price, loss, gap / 4.0, method)
+        if growth.due:
+            growth.save()
+        upper = hopes(at, found.y, price)[1]
+        if progress is not None:
+            progress(HardenProgress(len(growth), found.lower, upper, growth.questions, growth.rounds))
+        beside: list[Rival] = []
+        hope = _where(at, found, price, gap, upper)
+        if hope is None:  # the mix is as good as asked; is it better than every softmax for sure?
+            beside = rivals(at, price, found.y)
+            hope = undecided(at, price, beside)
+        ending = "complete" if hope is None else _limit(growth, limits, growing)
+        try:
+            if hope is not None and ending == "complete":
+                wanted = np.flatnonzero(hope > 0.0)
+                most = max(WIDTH, len(growth) // 4)
+                growth.expand(wanted[np.argsort(-hope[wanted], kind="stable")][:most].tolist())
+                continue
+        except KeyboardInterrupt:
+            ending = growing.reason
+        beside = beside or rivals(at, price, found.y)
+        if growth.before is None:
+            growth.before = nets(at, found.y, price)[0]
+        missing = [] if judge is None else unjudged(at, found, _plans(beside), price)
+        if judge is None or not missing or judging.asked:
+            return at, found, beside, ending
+        growth.rounds += 1
+        histories = [growth.history(k) for k in missing]
+        growth.judge(missing, ask(growth.game, judge.value, histories, judging))
 
 
-def _best_book(growth: Hiding[S], at: Hideout, reach: Floats, stay: Bools) -> list[Entry]:
-    """The preparer's best book, with gains that add up (fact 1)."""
-    entries = []
-    for k in np.flatnonzero(stay).tolist():
-        below = range(int(at.first[k]), int(at.first[k] + at.children[k]))
-        moves = {growth.names[c]: float(at.share[c]) for c in below}
-        after, stack = 0.0, list(below)
-        while stack:
-            c = stack.pop()
-            if at.children[c] == 0 or at.kind[c] == OWN:
-                after += float(reach[c] * at.value[c])
-            else:
-                stack.extend(range(int(at.first[c]), int(at.first[c] + at.children[c])))
-        gain = after - float(reach[k] * at.value[k])
-        met, value = float(reach[k]), float(at.value[k])
-        entries.append(Entry(growth.history(k), moves, met, gain, value))
-    return sorted(entries, key=lambda entry: len(entry.history))
+def _plans(beside: Sequence[Rival]) -> list[Floats]:
+    return [plan for rival in beside for plan in (rival.plan, rival.mix)]
 
 
-def against_choice(
-    matchup: Matchup[S], hardened: Hardened, limits: Limits | None = None, stop: Stop = NEVER
-) -> tuple[float, float] | None:
-    """What a preparer who also chooses its moves nets against the mix, and at most; None: no menus."""
-    preparer = other(hardened.side)
-    if matchup.menus[preparer - 1] is None or stop.asked:
+def _where(at: Hideout, found: Solved, price: float, gap: float, upper: float) -> Floats | None:
+    """[n] where to grow, by hope, for a mix that is certain within the gap; None: it is, or nowhere."""
+    if upper - found.lower <= gap:
         return None
-    meets = played_by(matchup, hardened.side, hardened.policy)
-    found = prepare(meets, preparer, hardened.cost, limits=limits, stop=stop).response
-    return found.net, found.upper
+    hope = hopes(at, found.y, price)[0]
+    if not hope.any():  # this mix holds; look where another might be better
+        hope = hopes(at, found.rival, price)[0]
+    return hope if hope.any() else None
+
+
+def _limit(growth: Hiding[S], limits: Limits, clock: Stop) -> Ending:
+    if limits.histories is not None and len(growth) >= limits.histories:
+        return "histories"
+    return clock.reason if clock.asked else "complete"
+
+
+def _afresh(
+    growth: Hiding[S],
+    judge: Judge[S],
+    at: Hideout,
+    found: Solved,
+    beside: Sequence[Rival],
+    price: float,
+    value: float,
+    last: Stop,
+) -> tuple[Judged, Ending | None]:
+    """What the judge made of the mix, and the best book's net by values that took no part in it."""
+    left = len(unjudged(at, found, _plans(beside), price))
+    before = value if growth.before is None else growth.before
+    judged = Judged(growth.rounds, int(at.judged.sum()), before, value, left=left)
+    stay = nets(at, found.y, price)[1]
+    mass = exits(at, found.y, stay.astype(np.float64))
+    nodes = np.flatnonzero((mass > 0.0) & (at.judged | at.estimated)).tolist()
+    histories = [growth.history(k) for k in nodes]
+    answers = [] if last.asked else ask(growth.game, judge.fresh, histories, last)
+    if len(answers) < len(nodes):
+        return judged, last.reason
+    preparer = other(growth.side)
+    fresh = np.array([answer.for_player(preparer).mean for answer in answers])
+    apart = mass[nodes] * (fresh - at.value[nodes])
+    total = value + float(apart.sum())
+    error = max(abs(total - value), CONFIDENT * math.sqrt(float(np.square(apart).sum())))
+    reason: Ending | None = last.reason if left else None
+    return replace(judged, fresh=total, error=error), reason

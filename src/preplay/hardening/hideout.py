@@ -7,14 +7,18 @@ policy where it has none. Nothing else is needed: when the preparer stops, v(h) 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, NamedTuple
 
 import numpy as np
 
-from preplay.errors import GameError, InputError
+from preplay.errors import GameError, InputError, StoreError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side, other
+from preplay.growth.builder import read_columns, save_columns
 from preplay.policy import REST, Menu, Menus, Policy, check_distribution
 from preplay.stopping import Stop
 from preplay.tree import Bools, Bytes, Floats, Ints
@@ -35,9 +39,34 @@ class Hideout(NamedTuple):
     share: Floats  # [n] P(action into k) where nobody chooses it: prep's, chance's; 1 from a menu
     base: Floats  # [n] the same with the preparer on base
     value: Floats  # [n] v(h) at the preparer's own histories and at leaves, else NaN
+    radius: Floats  # [n] how far it may be off, where it was sampled
     opinion: Floats  # [n] what the hider's menu thinks of the action into k; NaN elsewhere
     lead: Bools  # [n] the first choice of a menu
     open: Bools  # [n] a leaf that the preparer might go on from
+    estimated: Bools  # [n] the value is the first evaluator's
+    judged: Bools  # [n] the value is the judge's
+
+    @property
+    def highest(self) -> Hideout:
+        """The same with the highest values that are possible."""
+        return self._replace(value=np.minimum(1.0, self.value + self.radius))
+
+    @property
+    def lowest(self) -> Hideout:
+        """The same with the lowest values that are possible."""
+        return self._replace(value=np.maximum(0.0, self.value - self.radius))
+
+
+COLUMNS = (
+    "parent", "first", "children", "kind", "share", "base", "value", "radius", "opinion", "lead", "own",
+    "asked",
+)  # fmt: skip
+"""What is kept of a history: also whether it is the preparer's own, and who valued it."""
+PARENT, FIRST, CHILDREN, KIND, SHARE, BASE, VALUE, RADIUS, OPINION, LEAD, OWNED, ASKED = range(
+    len(COLUMNS)
+)
+FIRST_VALUE, JUDGED = 1.0, 2.0
+"""Who valued a history: the first evaluator, or the judge."""
 
 
 @dataclass
@@ -54,35 +83,105 @@ class Hiding(Generic[S]):
     """The hider's."""
     value: Evaluator[S]
     stop: Stop
+    checkpoint: Path | None = None
+    """Where to find and keep what is known, to go on from."""
+    purpose: str = ""
+    """What it is for: a checkpoint for something else is refused."""
+    every: float = 30.0
+    """Seconds between two checkpoints."""
 
     def __post_init__(self) -> None:
         self.names: list[str] = []
         self.states: list[S] = []
         self.questions = 0
+        self.rounds = 0
+        """Rounds of judging so far."""
+        self.before: float | None = None
+        """What the mix left by the first values alone."""
         self._rows: list[list[float]] = []
-        self._add(-1, "", self.game.root(), 1.0, 1.0)
-        self._settle([0])
+        self._saved = time.monotonic()
+        if self.checkpoint is not None and self.checkpoint.exists():
+            self._take_up(self.checkpoint)
+        else:
+            self._add(-1, "", self.game.root(), 1.0, 1.0)
+            self._settle([0])
+        self._known = self._snapshot()
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def hideout(self) -> Hideout:
         """What is known so far."""
-        table = np.array(self._rows)
-        parent, first, count, kind, share, base, value, opinion, lead, own = table.T
-        leaf = kind == LEAF
+        self._known = self._snapshot()
+        table, _, _ = self._known
+        column = dict(zip(COLUMNS, table.T, strict=True))
         return Hideout(
-            parent.astype(np.int32),
-            first.astype(np.int32),
-            count.astype(np.int32),
-            kind.astype(np.int8),
-            share.copy(),
-            base.copy(),
-            value.copy(),
-            opinion.copy(),
-            lead > 0.0,
-            leaf & (own > 0.0),
+            parent=column["parent"].astype(np.int32),
+            first=column["first"].astype(np.int32),
+            children=column["children"].astype(np.int32),
+            kind=column["kind"].astype(np.int8),
+            share=column["share"].copy(),
+            base=column["base"].copy(),
+            value=column["value"].copy(),
+            radius=column["radius"].copy(),
+            opinion=column["opinion"].copy(),
+            lead=column["lead"] > 0.0,
+            open=(column["kind"] == LEAF) & (column["own"] > 0.0),
+            estimated=column["asked"] == FIRST_VALUE,
+            judged=column["asked"] == JUDGED,
         )
+
+    def judge(self, nodes: Sequence[int], values: Sequence[Value]) -> None:
+        """Put second opinions in place, as many as there are."""
+        for k, value in zip(nodes, values, strict=False):
+            self._put(k, value)
+            self._rows[k][ASKED] = JUDGED
+
+    # --- going on after an interruption -------------------------------------------------------------
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for another checkpoint."""
+        return self.checkpoint is not None and time.monotonic() - self._saved >= self.every
+
+    def save(self) -> None:
+        """Write what the last `hideout` showed; what was under way since is asked again."""
+        if self.checkpoint is None:
+            return
+        table, questions, rounds = self._known
+        told = [questions, rounds, math.nan if self.before is None else self.before]
+        columns = {
+            "table": table,
+            "names": np.array(self.names[: len(table)], dtype=np.str_),
+            "told": np.array(told, dtype=np.float64),
+            "purpose": np.array(self.purpose),
+        }
+        save_columns(self.checkpoint, columns)
+        self._saved = time.monotonic()
+
+    def _snapshot(self) -> tuple[Floats, int, int]:
+        return np.array(self._rows), self.questions, self.rounds
+
+    def _take_up(self, path: Path) -> None:
+        columns = read_columns(path, self.purpose)
+        try:
+            table, told = columns["table"].astype(np.float64), columns["told"].astype(np.float64)
+            names = [str(name) for name in columns["names"]]
+            _check(table, names)
+            for k, row in enumerate(table.tolist()):
+                above = int(row[PARENT])
+                before = self.game.root() if k == 0 else self.states[above]
+                stays = k == 0 or names[k] == REST
+                self.states.append(before if stays else self.game.next(before, names[k]))
+                self.names.append(names[k])
+                self._rows.append(row)
+            self.questions, self.rounds = int(told[0]), int(told[1])
+            self.before = None if math.isnan(told[2]) else float(told[2])
+        except Exception as error:
+            reason = " ".join(str(error).split())
+            raise StoreError(
+                f"{path}: not a checkpoint to go on from ({reason}); remove it to start anew"
+            ) from None
 
     def history(self, k: int) -> tuple[str, ...]:
         """The actions from the root."""
@@ -106,7 +205,8 @@ class Hiding(Generic[S]):
         valued: list[int] = []
         while fresh:
             hider = [k for k in fresh if self._player(k) == self.side]
-            offers: list[Menu] = list(self.menus.menus([self.states[k] for k in hider]))
+            with self.stop.interruptible():
+                offers: list[Menu] = list(self.menus.menus([self.states[k] for k in hider]))
             self.questions += len(hider)
             plain = [k for k, menu in zip(hider, offers, strict=True) if not menu]
             answers = dict(zip(plain, self._distributions(self.base[self.side - 1], plain), strict=True))
@@ -116,12 +216,12 @@ class Hiding(Generic[S]):
                 player = self._player(k)
                 if player == FINAL:
                     utility = self.game.utility(self.states[k])
-                    self._rows[k][6] = utility if self.side == 2 else 1.0 - utility
+                    self._rows[k][VALUE] = utility if self.side == 2 else 1.0 - utility
                 elif player == CHANCE:
                     chance = self.game.chance(self.states[k])
                     after += self._children(k, FIXED, chance, chance)
                 elif player != self.side:
-                    self._rows[k][9] = 1.0
+                    self._rows[k][OWNED] = 1.0
                     valued.append(k)
                 elif menus[k]:
                     after += self._offer(k, menus[k])
@@ -134,14 +234,15 @@ class Hiding(Generic[S]):
             values = self.value.values([self.states[k] for k in valued]) if valued else []
         self.questions += len(valued)
         for k, value in zip(valued, values, strict=True):
-            self._rows[k][6] = self._mine(k, value)
+            self._put(k, value)
+            self._rows[k][ASKED] = FIRST_VALUE
 
-    def _mine(self, k: int, value: Value) -> float:
+    def _put(self, k: int, value: Value) -> None:
         if not 0.0 <= value.mean <= 1.0:
             raise GameError(
                 f"history {list(self.history(k))}: value {value.mean}; expected one in [0, 1]"
             )
-        return value.for_player(other(self.side)).mean
+        self._rows[k][VALUE], self._rows[k][RADIUS] = value.for_player(other(self.side))
 
     def _player(self, k: int) -> int:
         return self.game.player(self.states[k])
@@ -159,7 +260,7 @@ class Hiding(Generic[S]):
     def _children(self, k: int, kind: int, shares: Distribution, base: Distribution) -> list[int]:
         actions = [action for action, p in shares.items() if p > 0.0]
         made = [self._enter(k, a, shares[a], base.get(a, 0.0)) for a in actions]
-        self._rows[k][1:4] = [made[0], len(made), kind]
+        self._rows[k][FIRST : KIND + 1] = [made[0], len(made), kind]
         return made
 
     def _offer(self, k: int, menu: Menu) -> list[int]:
@@ -168,9 +269,9 @@ class Hiding(Generic[S]):
             raise InputError(f"history {list(self.history(k))}: a menu with an action twice")
         made = [self._enter(k, action, 1.0, 1.0) for action in actions]
         for child, option in zip(made, menu, strict=True):
-            self._rows[child][7] = option.opinion
-        self._rows[made[0]][8] = 1.0
-        self._rows[k][1:4] = [made[0], len(made), HIDES]
+            self._rows[child][OPINION] = option.opinion
+        self._rows[made[0]][LEAD] = 1.0
+        self._rows[k][FIRST : KIND + 1] = [made[0], len(made), HIDES]
         return made
 
     def _enter(self, k: int, action: str, share: float, base: float) -> int:
@@ -180,6 +281,26 @@ class Hiding(Generic[S]):
     def _add(self, parent: int, action: str, state: S, share: float, base: float) -> int:
         self.names.append(action)
         self.states.append(state)
-        nan = float("nan")
-        self._rows.append([parent, 0, 0, LEAF, share, base, nan, nan, 0.0, 0.0])
+        row = [float(parent), 0.0, 0.0, float(LEAF), share, base, math.nan, 0.0, math.nan, 0.0, 0.0, 0.0]
+        self._rows.append(row)
         return len(self._rows) - 1
+
+
+def _check(table: Floats, names: Sequence[str]) -> None:
+    """Raise ValueError for what no growth can have written: a damaged file must certify nothing."""
+    n = len(names)
+    if n == 0 or table.shape != (n, len(COLUMNS)):
+        raise ValueError("columns of unequal length")
+    parent, first, count, kind = (table[:, c].astype(np.int64) for c in (PARENT, FIRST, CHILDREN, KIND))
+    if parent[0] != -1 or np.any(parent[1:] < 0) or np.any(parent >= np.arange(n)):
+        raise ValueError("parents do not come before their children")
+    for k in np.flatnonzero(count).tolist():
+        below = slice(first[k], first[k] + count[k])
+        if not 0 < below.start <= below.stop <= n or np.any(parent[below] != k):
+            raise ValueError("children that do not fit")
+    valued = (kind == LEAF) | (kind == OWN)
+    value = table[valued, VALUE]
+    if not np.all((value >= 0.0) & (value <= 1.0)) or np.any(kind[count == 0] != LEAF):
+        raise ValueError("values that are no numbers in [0, 1]")
+    if not np.all((table[:, (SHARE, BASE)] >= 0.0) & (table[:, (SHARE, BASE)] <= 1.0)):
+        raise ValueError("probabilities outside [0, 1]")

@@ -91,7 +91,7 @@ def respond(
 def evade(at: Hideout, reach: Floats, x: Floats, drop: Floats, toll: float) -> float:
     """The least that a mixed book x earns against any mix, what it gives away counted at `toll` each."""
     n = len(at.parent)
-    before = _previous(at, x)
+    before = previous(at, x)
     worth = np.zeros(n)
     for k in range(n - 1, -1, -1):
         kind = at.kind[k]
@@ -113,7 +113,7 @@ def evade(at: Hideout, reach: Floats, x: Floats, drop: Floats, toll: float) -> f
 
 
 @jit
-def _previous(at: Hideout, x: Floats) -> Floats:
+def previous(at: Hideout, x: Floats) -> Floats:
     """[n] x at the preparer's own history before each history; 1 where there is none."""
     before = np.ones(len(at.parent))
     for k in range(1, len(before)):

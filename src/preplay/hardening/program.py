@@ -16,7 +16,7 @@ from scipy.sparse import coo_array, csr_array
 from preplay.errors import InputError, SolverError
 from preplay.hardening import passes
 from preplay.hardening.hideout import HIDES, LEAF, OWN, Hideout
-from preplay.tree import Floats
+from preplay.tree import Bools, Floats
 
 _linprog: Any = linprog  # its published types know no sparse matrices
 
@@ -31,6 +31,7 @@ class Solved(NamedTuple):
 
     y: Floats  # [n] the plan
     rival: Floats  # [n] the plan that leaves least if nothing lies beyond: where to look further
+    x: Floats  # [n] the mixed book that leaves the hider no better plan than the rival
     lower: float
     method: str
 
@@ -45,13 +46,26 @@ def solve(
 ) -> Solved:
     """The plan that leaves the best book least and gives away at most `loss`."""
     chosen = method or ("lp" if len(at.parent) < LARGE or loss is not None else "sweep")
-    if chosen == "lp":
-        rival, lower = _program(at, cost, loss, False)
-        safe = _program(at, cost, loss, True)[0] if at.open.any() else rival
-        return Solved(safe, rival, lower, "lp")
-    if chosen != "sweep" or loss is not None:
+    if chosen != "lp" and (chosen != "sweep" or loss is not None):
         raise InputError(f"method '{chosen}'; expected lp, or sweep without a limit of the loss")
-    return _sweeps(at, cost, gap, most)
+    if chosen == "sweep":
+        found = _sweeps(at, cost, gap, most)
+        return found._replace(lower=_sweeps(at.lowest, cost, gap, most).lower) if _unsure(at) else found
+    rival, x, lower = _program(at, cost, loss, False)
+    if _unsure(at):
+        lower = _program(at.lowest, cost, loss, False, drops(at))[2]
+    safe = guarding(at, cost, loss) if at.open.any() else rival
+    return Solved(safe, rival, x, lower, "lp")
+
+
+def guarding(at: Hideout, cost: float, loss: float | None) -> Floats:
+    """[n] the plan that leaves least if a preparer who goes on from an open history gets everything."""
+    return _program(at, cost, loss, True)[0]
+
+
+def _unsure(at: Hideout) -> bool:
+    """Whether values come with a radius."""
+    return bool((at.radius > 0.0).any())
 
 
 def drops(at: Hideout) -> Floats:
@@ -75,74 +89,79 @@ def given_away(at: Hideout, y: Floats) -> float:
     return float(drops(at) @ y)
 
 
-def _program(at: Hideout, cost: float, loss: float | None, hoping: bool) -> tuple[Floats, float]:
-    """The plan that leaves least, and how little.
+class _Rows:
+    """Rows of a sparse matrix under construction."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._entries: tuple[list[int], list[int], list[float]] = [], [], []
+
+    def add(self, *entries: tuple[int, float]) -> None:
+        """One more row, from its columns and their coefficients."""
+        rows, columns, values = self._entries
+        for column, value in entries:
+            rows.append(self.count)
+            columns.append(column)
+            values.append(value)
+        self.count += 1
+
+    def matrix(self, width: int) -> Any:
+        """The rows so far; None where there are none."""
+        rows, columns, values = self._entries
+        if not self.count:
+            return None
+        return csr_array(coo_array((values, (rows, columns)), shape=(self.count, width)))
+
+
+def _below(at: Hideout, k: int) -> range:
+    return range(int(at.first[k]), int(at.first[k] + at.children[k]))
+
+
+def _equalities(at: Hideout, reach: Floats, hopes: Bools) -> _Rows:
+    """What a plan is, and f where the preparer decides nothing; columns: y [n], then f [n]."""
+    n, rows = len(at.parent), _Rows()
+    for k in range(n):
+        kind, below = at.kind[k], _below(at, k)
+        if kind == LEAF:
+            if not hopes[k]:
+                rows.add((n + k, 1.0), (k, -reach[k] * at.value[k]))
+            continue
+        if kind == HIDES:
+            rows.add((k, -1.0), *((c, 1.0) for c in below))
+        else:
+            for c in below:
+                rows.add((c, 1.0), (k, -1.0))
+        if kind != OWN:
+            rows.add((n + k, 1.0), *((n + c, -1.0) for c in below))
+    return rows
+
+
+def _program(
+    at: Hideout, cost: float, loss: float | None, hoping: bool, drop: Floats | None = None
+) -> tuple[Floats, Floats, float]:
+    """The plan that leaves least, the mixed book against which no plan leaves less, and how little.
 
     With `hoping` a preparer who goes on from an open history gets everything for one more memorized
-    history: the plan then guards against what lies beyond.
+    history: the plan then guards against what lies beyond. What is given away is by the values of `at`
+    unless `drop` says it.
     """
     n = len(at.parent)
     hopes = at.open if hoping else np.zeros(n, dtype=np.bool_)
     reach = passes.reaches(at, False)
-    rows, columns, values = [], [], []
-    limits: list[float] = []
-
-    def put(row: int, column: int, value: float) -> None:
-        rows.append(row)
-        columns.append(column)
-        values.append(value)
-
-    # Columns: y [n], then f [n]. Equalities first.
-    equal = 0
-    for k in range(n):
-        below = range(int(at.first[k]), int(at.first[k] + at.children[k]))
-        if at.kind[k] == LEAF and hopes[k]:
-            continue
-        if at.kind[k] == LEAF:
-            put(equal, n + k, 1.0)
-            put(equal, k, -reach[k] * at.value[k])
-            equal += 1
-            continue
-        if at.kind[k] == HIDES:
-            put(equal, k, -1.0)
-            for c in below:
-                put(equal, c, 1.0)
-            equal += 1
-        else:
-            for c in below:
-                put(equal, c, 1.0)
-                put(equal, k, -1.0)
-                equal += 1
-        if at.kind[k] != OWN:
-            put(equal, n + k, 1.0)
-            for c in below:
-                put(equal, n + c, -1.0)
-            equal += 1
-    a_eq = csr_array(coo_array((values, (rows, columns)), shape=(equal, 2 * n)))
-    rows, columns, values = [], [], []
-    row = 0
-    for k in np.flatnonzero(at.kind == OWN).tolist():
-        put(row, n + k, -1.0)
-        put(row, k, reach[k] * at.value[k])
-        limits.append(0.0)
-        put(row + 1, n + k, -1.0)
-        for c in range(int(at.first[k]), int(at.first[k] + at.children[k])):
-            put(row + 1, n + c, 1.0)
-        limits.append(cost)
-        row += 2
+    equal, most, limits = _equalities(at, reach, hopes), _Rows(), []
+    own = np.flatnonzero(at.kind == OWN)
+    for k in own.tolist():
+        most.add((n + k, -1.0), (k, reach[k] * at.value[k]))
+        most.add((n + k, -1.0), *((n + c, 1.0) for c in _below(at, k)))
+        limits += [0.0, cost]
     for k in np.flatnonzero(hopes).tolist():
         for worth, price in ((at.value[k], 0.0), (1.0, cost)):
-            put(row, n + k, -1.0)
-            put(row, k, reach[k] * worth)
+            most.add((n + k, -1.0), (k, reach[k] * worth))
             limits.append(price)
-            row += 1
     if loss is not None:
-        drop = drops(at)
-        for k in np.flatnonzero(drop).tolist():
-            put(row, k, drop[k])
+        drop = drops(at) if drop is None else drop
+        most.add(*((k, drop[k]) for k in np.flatnonzero(drop).tolist()))
         limits.append(loss)
-        row += 1
-    a_ub = csr_array(coo_array((values, (rows, columns)), shape=(row, 2 * n))) if row else None
     objective = np.zeros(2 * n)
     objective[n] = 1.0
     bounds = np.column_stack(
@@ -154,19 +173,20 @@ def _program(at: Hideout, cost: float, loss: float | None, hoping: bool) -> tupl
     bounds[0] = 1.0, 1.0
     answer = _linprog(
         objective,
-        A_ub=a_ub,
-        b_ub=np.array(limits) if row else None,
-        A_eq=a_eq,
-        b_eq=np.zeros(equal),
+        A_ub=most.matrix(2 * n),
+        b_ub=np.array(limits) if limits else None,
+        A_eq=equal.matrix(2 * n),
+        b_eq=np.zeros(equal.count),
         bounds=bounds,
         method="highs",
     )
-    if answer.status == 2:
-        raise InputError(f"no mix gives away at most {loss}; expected a larger loss")
     if answer.status != 0:
         raise SolverError(f"the linear program was not solved: {answer.message}")
     y = np.clip(answer.x[:n], 0.0, 1.0)
-    return passes.plan(at, _clean(at, passes.mixed(at, y))), float(answer.fun)
+    x = np.zeros(n)
+    if len(own):  # the price of the row "go on" is how much of the mixed book goes on there
+        x[own] = np.clip(-answer.ineqlin.marginals[1 : 2 * len(own) : 2], 0.0, 1.0)
+    return passes.plan(at, _clean(at, passes.mixed(at, y))), x, float(answer.fun)
 
 
 def _clean(at: Hideout, mix: Floats) -> Floats:
@@ -194,4 +214,4 @@ def _sweeps(at: Hideout, cost: float, gap: float, most: int) -> Solved:
         lower = max(lower, passes.evade(at, reach, x, zeros, 0.0) - cost * float(x.sum()))
         if best[0] - lower <= gap:
             break
-    return Solved(best[1], best[1], lower, "sweep")
+    return Solved(best[1], best[1], np.where(at.kind == OWN, mean_x, 0.0), lower, "sweep")

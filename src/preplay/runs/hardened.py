@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from preplay import book as books
 from preplay.book import Book
 from preplay.game import S, Side, other
 from preplay.growth.goals import Ending, Limits
-from preplay.hardening import Softmax, against_choice, harden
-from preplay.hardening.harden import HardenProgress
+from preplay.hardening import Softmax, against, harden
+from preplay.judging import Judged
 from preplay.matchup import Matchup
-from preplay.runs.directory import BOOKS, RESULT, Run, settings_of, start
+from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional, told
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
+
+UNHARDENED, CHOOSING = "checkpoint-unhardened.npz", "checkpoint-choosing.npz"
+"""Growth under way against the side as it plays now, and of a preparer who chooses against the mix."""
+HIDING = 0.5
+"""What hardening takes of the time, and of the rest what looking at the side as it plays now does."""
 
 
 def _entries(book: Book) -> list[dict[str, Any]]:
@@ -52,8 +58,16 @@ class HardenResult:
     """The same menus by softmax, by rising randomness; 0 is always the first choice."""
     unhardened: float | None = optional()
     """What the best book nets against the side as it plays now."""
+    unhardened_judged: Judged | None = optional()
+    """What the judge made of that book, memory not subtracted; where there is a judge."""
     choosing: tuple[float, float] | None = optional()
     """What a preparer who chooses its moves nets against the mix, and at most."""
+    choosing_judged: Judged | None = optional()
+    """What the judge made of that book, memory not subtracted; where there is a judge."""
+    judged: Judged | None = optional()
+    """What the judge made of the mix: its values are nets of the best book; where there is a judge."""
+    scores: Literal["results", "model"] = "results"
+    """What values are: expected results, or scores of a model that no games bear out."""
     method: str
     """lp or sweep."""
     ending: Ending
@@ -106,8 +120,8 @@ def harden_run(
     """The mix over the menus of `side` that is hardest to prepare against, beside how it plays now.
 
     `cost` is the preparer's price of a memorized history. `loss` limits what the mix may give away
-    against one who does not prepare. With `save` the run is kept in that directory: the mix and the best
-    book against it are its two books.
+    against one who does not prepare. With `save` the run is kept in that directory, and goes on where it
+    was: the mix and the best book against it are its two books. `seconds` is for all of it.
     """
     from preplay.preparation import prepare
 
@@ -120,12 +134,9 @@ def harden_run(
             "side": hides, "cost": price, "loss": loss, "gap": gap, "matchup": settings_of(matchup)
         }  # fmt: skip
         run = start(Path(save), "harden", matchup.name, identity, matchup.versions)
-    limits = Limits(histories, seconds, window=matchup.window, negligible=matchup.negligible)
-
-    def tell(now: HardenProgress) -> None:
-        if progress is not None:
-            progress(now)
-
+    if matchup.calibration is not None:
+        matchup.calibration.curve(stop, progress)
+    pace = _Pace(histories, seconds, matchup)
     found = harden(
         matchup,
         hides,
@@ -133,15 +144,37 @@ def harden_run(
         loss=loss,
         gap=gap,
         method=method,
-        limits=limits,
+        limits=pace.limits(HIDING),
         stop=stop,
-        progress=tell,
+        progress=progress,
         provenance=run.provenance if run else {},
+        checkpoint=run.path(CHECKPOINT) if run else None,
     )
+    whole = (
+        run if found.ending == "complete" else None
+    )  # what is grown against a mix that may change is not kept
     unhardened = None
     if not stop.asked:
-        plain = _without_menus(matchup)
-        unhardened = prepare(plain, preparer, price, limits=limits, stop=stop, progress=progress)
+        unhardened = prepare(
+            _without_menus(matchup),
+            preparer,
+            price,
+            limits=pace.limits(HIDING),
+            stop=stop,
+            progress=progress,
+            playing=progress,
+            checkpoint=run.path(UNHARDENED) if run else None,
+        )
+    choosing = against(
+        matchup,
+        hides,
+        found.policy,
+        price,
+        pace.limits(1.0),
+        stop,
+        progress=progress,
+        checkpoint=whole.path(CHOOSING) if whole else None,
+    )
     result = HardenResult(
         side=matchup.label(hides),
         cost=price,
@@ -154,7 +187,11 @@ def harden_run(
         before=found.before(loss),
         softmax=found.softmax,
         unhardened=None if unhardened is None else unhardened.response.net,
-        choosing=against_choice(matchup, found, limits, stop),
+        unhardened_judged=None if unhardened is None else unhardened.judged,
+        choosing=None if choosing is None else (choosing.response.net, choosing.response.upper),
+        choosing_judged=None if choosing is None else choosing.judged,
+        judged=found.judged,
+        scores=matchup.scores,
         method=found.method,
         ending=found.ending,
         histories=found.histories,
@@ -172,3 +209,19 @@ def harden_run(
 def _without_menus(matchup: Matchup[S]) -> Matchup[S]:
     """The same matchup, in which books play prep's first choice."""
     return replace(matchup, menus=(None, None))
+
+
+class _Pace:
+    """The time that there is, for one piece of work after the other."""
+
+    def __init__(self, histories: int | None, seconds: float | None, matchup: Matchup[Any]) -> None:
+        self._histories, self._seconds, self._matchup = histories, seconds, matchup
+        self._start = time.monotonic()
+
+    def limits(self, part: float) -> Limits:
+        """The limits of work that may take this part of the time left."""
+        left = None
+        if self._seconds is not None:
+            left = part * max(0.0, self._start + self._seconds - time.monotonic())
+        window, negligible = self._matchup.window, self._matchup.negligible
+        return Limits(self._histories, left, window=window, negligible=negligible)

@@ -17,7 +17,7 @@ from preplay.chess.endings import CUT, NEVER_SETTLED, SETTLED, Settling
 from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of, read_games
 from preplay.errors import InputError
 from preplay.files import write_text
-from preplay.hardening.harden import mix_of, played_by
+from preplay.hardening import mix_of, played_by
 from preplay.matches import Adjudication, Pairing, play_match
 from preplay.matchup import Matchup
 from preplay.matchup.searching import BASE_NODES

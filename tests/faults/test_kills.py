@@ -43,6 +43,11 @@ EQUILIBRIUM = [
     *("equilibrium", "chess", "--cost", "0.02", "--gap", "1e-3"),
     *("--set", "white.randomness=20", "--set", "black.randomness=20", *SMALL, "--set", "judge=false"),
 ]
+HARDEN = [
+    *("harden", "chess", "--side", "black", "--cost", "0.01", "--gap", "5e-3"),
+    *("--choose", "3", "--margin", "60", "--deviations", "1"),
+    *("--set", "white.randomness=20", "--set", "black.randomness=20", *SMALL),
+]
 SWEEP = [
     *("sweep", "chess", "--side", "white", "--cost", "0.01", *SMALL, "--workers", "2"),
     *("--key", "black.randomness", "--values", "5,20,80"),
@@ -152,7 +157,9 @@ def test_a_few_kills(words: list[str], tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("words", [PREPARE, CHOOSE, EQUILIBRIUM, SWEEP], ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "words", [PREPARE, CHOOSE, EQUILIBRIUM, HARDEN, SWEEP], ids=lambda words: words[0]
+)
 def test_many_kills(words: list[str], tmp_path: Path) -> None:
     campaign(words, max(4, KILLS // 5), tmp_path, seed=2)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -12,17 +14,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from publictrees import matrix_value
 from randomgames import History, Raw, books, games, v
+from scipy.optimize import linprog
 
-from preplay.errors import InputError
+from preplay.errors import InputError, StoreError
 from preplay.game import Side, other
 from preplay.games import tabular
 from preplay.growth import Limits
 from preplay.hardening import against, harden, played_by
 from preplay.hardening.hideout import HIDES, Hideout, Hiding
 from preplay.hardening.program import given_away, solve
+from preplay.judging import Judge
 from preplay.matchup import Matchup
 from preplay.preparation import prepare
 from preplay.stopping import NEVER
+from preplay.value import Value, ValueFunction
 
 BASE, PREP = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
 SIDES = st.sampled_from([1, 2])
@@ -126,6 +131,146 @@ def test_sweeps_and_the_program_agree(raw: Raw, side: Side, cost: float) -> None
     swept = solve(at, cost, None, 1e-4, "sweep", most=4_000)
     assert swept.lower <= exact.lower + 1e-9
     assert swept.lower >= exact.lower - 2e-3
+
+
+def loss_of(root: Raw, side: int, plan: dict[History, str]) -> float:
+    """What a pure plan gives away: at each menu that an opponent on base comes to, how far its action is
+    behind the best one, by the opponent's values where they are next to move."""
+    preparer = 3 - side
+
+    def waits(node: Raw, history: History) -> float:
+        if "utility" in node or node["player"] == preparer:
+            value = float(node["utility"]) if "utility" in node else v(node)
+            return value if preparer == 1 else 1.0 - value
+        below = {name: waits(e["to"], (*history, name)) for name, e in node["actions"].items()}
+        if history in plan:
+            return min(below[name] for name, e in node["actions"].items() if e.get("menu"))
+        kind = "prob" if node["player"] == "chance" else "base"
+        return sum(float(node["actions"][name][kind]) * worth for name, worth in below.items())
+
+    def visit(node: Raw, history: History) -> float:
+        if "utility" in node:
+            return 0.0
+        if history in plan:
+            move = plan[history]
+            after, place = node["actions"][move]["to"], (*history, move)
+            return waits(after, place) - waits(node, history) + visit(after, place)
+        kind = "prob" if node["player"] == "chance" else "base"
+        lines = {name: e for name, e in node["actions"].items() if "prob" in e or e["prep"] > 0.0}
+        if node["player"] == side:
+            lines = node["actions"]
+        return sum(float(e[kind]) * visit(e["to"], (*history, name)) for name, e in lines.items())
+
+    return visit(root, ())
+
+
+@settings(max_examples=40, deadline=None)
+@given(games(depth=4, own=7, estimates=True, menus=True), SIDES, PRICES, st.floats(0.0, 0.2))
+def test_the_mix_leaves_least_within_a_loss(raw: Raw, side: Side, cost: float, loss: float) -> None:
+    """Against enumeration: all pure plans with what each gives away, all books, one linear program."""
+    root = raw["root"]
+    menus = menus_of(root, side)
+    plans = [dict(zip(menus, choice, strict=True)) for choice in itertools.product(*menus.values())]
+    every = list(books(root, 3 - side))
+    assume(len(plans) * len(every) <= 4_000)
+    rows = [[nets(root, side, book, plan, cost) for plan in plans] + [-1.0] for book in every]
+    given_up = [loss_of(root, side, plan) for plan in plans]
+    answer: Any = linprog(
+        [0.0] * len(plans) + [1.0],
+        A_ub=[*rows, [*given_up, 0.0]],
+        b_ub=[0.0] * len(every) + [loss],
+        A_eq=[[1.0] * len(plans) + [0.0]],
+        b_eq=[1.0],
+        bounds=[(0.0, 1.0)] * len(plans) + [(None, None)],
+    )
+    found = harden(matchup_of(raw), side, cost, loss=loss, gap=1e-9)
+    assert found.lower - 1e-6 <= answer.fun <= found.upper + 1e-6
+    assert found.gap <= 1e-5
+    assert found.loss <= loss + 1e-7
+    for softmax in found.softmax:  # a mix that gives away no more is never worse
+        assert softmax.mix is not None
+        assert softmax.mix <= softmax.value + 1e-6
+
+
+@settings(max_examples=30, deadline=None)
+@given(games(depth=4, own=7, estimates=True, menus=True), SIDES, PRICES)
+def test_the_judge_has_the_last_word(raw: Raw, side: Side, cost: float) -> None:
+    """With noisy first values, what is promised of the best book is what it earns by the judge's."""
+    truth = tabular.TabularValue()
+    noisy = ValueFunction(lambda state: len(repr(state.history)) * 7 % 11 / 10)
+    judged = replace(matchup_of(raw), value=noisy, judge=Judge(truth, truth))
+    found = harden(judged, side, cost, gap=1e-9)
+    assert found.judged is not None
+    assert found.judged.left == 0
+    assert found.judged.after == pytest.approx(found.value, abs=1e-12)
+    assert found.judged.fresh == pytest.approx(found.value, abs=1e-9)
+    best = frozenset(entry.history for entry in found.books[2 - side].entries)
+    assert earned(raw["root"], side, best, found.policy) - cost * len(best) == pytest.approx(found.value)
+    # Asked about the mix, who knows the truth finds a book that is no worse.
+    meets = replace(played_by(matchup_of(raw), side, found.policy), menus=(None, None))
+    assert prepare(meets, other(side), cost).response.net >= found.value - 1e-9
+
+
+def earned(root: Raw, side: int, book: frozenset[History], mix: Any) -> float:
+    """What a book of the preparer earns against a mix, by the game's own values."""
+    preparer = 3 - side
+
+    def visit(node: Raw, history: History) -> float:
+        if "utility" in node:
+            return float(node["utility"])
+        if node["player"] == preparer and history not in book:
+            return v(node)
+        kind = {"chance": "prob", preparer: "prep"}.get(node["player"], "base")
+        shares = {name: float(e[kind]) for name, e in node["actions"].items()}
+        if node["player"] == side:
+            shares = mix.get(history, shares)
+        below = node["actions"]
+        return sum(p * visit(below[a]["to"], (*history, a)) for a, p in shares.items() if p > 0.0)
+
+    value = visit(root, ())
+    return value if preparer == 1 else 1.0 - value
+
+
+@settings(max_examples=30, deadline=None)
+@given(games(depth=4, own=7, estimates=True, menus=True), SIDES, PRICES, st.floats(0.0, 0.3))
+def test_sampled_values_are_in_the_certificate(raw: Raw, side: Side, cost: float, radius: float) -> None:
+    """Values that are off, by no more than they say: the truth is within the bounds."""
+    truth = tabular.TabularValue()
+
+    class Off:
+        def values(self, states: Any) -> list[Value]:
+            known = truth.values(states)
+            shifts = [radius * (-1.0) ** len(repr(state.history)) for state in states]
+            return [
+                Value(min(1.0, max(0.0, value.mean + shift)), radius)
+                for value, shift in zip(known, shifts, strict=True)
+            ]
+
+    found = harden(replace(matchup_of(raw), value=Off()), side, cost, gap=1e-9)
+    assert found.lower - 1e-7 <= enumerated(raw, side, cost) <= found.upper + 1e-7
+
+
+@settings(max_examples=20, deadline=None)
+@given(games(depth=5, own=15, menus=True), SIDES, PRICES, st.integers(1, 30))
+def test_an_interrupted_run_goes_on_where_it_was(raw: Raw, side: Side, cost: float, cut: int) -> None:
+    noisy = ValueFunction(lambda state: len(repr(state.history)) * 7 % 11 / 10)
+    judge = Judge(tabular.TabularValue(), tabular.TabularValue())
+    matchup = replace(matchup_of(raw), value=noisy, judge=judge)
+    whole = harden(matchup, side, cost, gap=1e-7)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "checkpoint.npz"
+        part = harden(matchup, side, cost, gap=1e-7, limits=Limits(cut), checkpoint=path)
+        rest = harden(matchup, side, cost, gap=1e-7, checkpoint=path)
+        again = harden(matchup, side, cost, gap=1e-7, checkpoint=path)
+        assert part.lower - 1e-7 <= rest.upper
+        assert rest.lower - 1e-7 <= part.upper
+        assert rest.value == pytest.approx(whole.value, abs=1e-6)
+        assert (again.questions, again.policy) == (rest.questions, rest.policy)
+        with pytest.raises(StoreError, match="not a checkpoint to go on from"):
+            harden(matchup, side, 0.02, checkpoint=path)
+        path.write_bytes(b"torn")
+        with pytest.raises(StoreError, match="remove it to start anew"):
+            harden(matchup, side, cost, checkpoint=path)
 
 
 @settings(max_examples=30, deadline=None)

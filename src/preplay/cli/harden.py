@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from preplay.cli import options, show
 
 if TYPE_CHECKING:
+    from preplay.judging import Judged
     from preplay.matchup import Matchup
     from preplay.runs.hardened import HardenResult
 
@@ -28,6 +30,12 @@ def harden(
     ] = None,
     margin: Annotated[
         float | None, typer.Option("--margin", min=0.0, help="How far they may be behind the best.")
+    ] = None,
+    deviations: Annotated[
+        int | None,
+        typer.Option(
+            "--deviations", min=0, help="Other moves a line than the first, of a preparer who chooses."
+        ),
     ] = None,
     gap: Annotated[float, typer.Option("--gap", min=0.0, help="Stop at this certified gap.")] = 1e-4,
     method: Annotated[
@@ -49,16 +57,12 @@ def harden(
     Example: preplay harden chess --side black --cost 1e-3 --choose 4 --margin 60
     """
     from preplay.matchup import open_matchup
+    from preplay.matchup.source import to_choose
     from preplay.runs import as_data
     from preplay.runs.hardened import harden_run
     from preplay.stopping import on_interrupt
 
-    menus = [
-        f"prep.{key}={value}"
-        for key, value in (("choose", choose), ("margin", margin))
-        if value is not None
-    ]
-    settings = [*menus, *(changes or ())]
+    settings = [*to_choose(spec, choose, margin, deviations), *(changes or ())]
     left, reading = show.left(seconds), show.progress(quiet or as_json)
     with (
         open_matchup(
@@ -94,24 +98,47 @@ def print_hardened(matchup: Matchup[Any], found: HardenResult, lines: int) -> No
     """A readable account of the mix and of what it is worth."""
     hides, preparer = (matchup.sides[book.side - 1] for book in (found.policy, found.best))
     print(f"How {hides} should play {matchup.name}, so that {preparer}, who prepares, gains least")
+    said = partial(show.fact, indent=27)
     print(f"What {preparer} has, net of memory at {found.cost:g} a history:")
-    print(f"  without a book           {found.unprepared:.5f}")
+    said("without a book", f"{found.unprepared:.5f}")
     if found.unhardened is not None:
-        print(f"  as {hides} plays now".ljust(27) + f"{found.unhardened:.5f}")
+        said(f"as {hides} plays now", f"{found.unhardened:.5f}{_fresh(found.unhardened_judged)}")
     if found.before is not None:
         best = found.before
-        print(
-            f"  best softmax             {best.value:.5f} or more  (r = {best.randomness:g}, "
-            f"gives away {best.loss:.5f})"
+        said(
+            "best softmax",
+            f"{best.value:.5f} or more  (r = {best.randomness:g}, gives away {best.loss:.5f})",
         )
     inside = f"certified in [{found.lower:.5f}, {found.upper:.5f}]"
-    print(f"  the mix                  {found.value:.5f}, {inside}, gives away {found.loss:.5f}")
+    said("the mix", f"{found.value:.5f}, {inside}, gives away {found.loss:.5f}")
     if found.choosing is not None:
-        print(f"  ... choosing its moves   {found.choosing[0]:.5f}, at most {found.choosing[1]:.5f}")
+        most = f", at most {found.choosing[1]:.5f}" if found.choosing[1] > found.choosing[0] else ""
+        said("... choosing its moves", f"{found.choosing[0]:.5f}{most}{_fresh(found.choosing_judged)}")
     grown = show.histories(found.histories)
-    print(f"  looked at                {grown}, {found.questions:,} questions ({found.method})")
+    said("looked at", f"{grown}, {found.questions:,} questions ({found.method})")
     if found.ending != "complete":
-        print(f"  stopped by               {found.ending}: the bounds say what is certain")
+        said("stopped by", f"{found.ending}: the bounds say what is certain")
+    if found.judged is not None:
+        show.print_judged(found.judged, indent=27)
+    elif found.scores == "model":
+        said("values", "as they are, no judge: a preparer is drawn to their errors")
+    if found.scores == "model":
+        said("model scores", "not expected results: no games bear them out")
+    if len(found.softmax) > 1:
+        print()
+        show.print_table(
+            ("softmax r", f"{preparer} nets at least", "gives away", "a mix that gives away no more"),
+            [
+                (
+                    f"{s.randomness:g}",
+                    f"{s.value:.5f}",
+                    f"{s.loss:.5f}",
+                    "" if s.mix is None else f"at most {s.mix:.5f}",
+                )
+                for s in found.softmax
+            ],
+            right=(0, 1, 2, 3),
+        )
     rows = []
     for entry in found.policy.entries[:lines]:
         played = ", ".join(
@@ -124,3 +151,10 @@ def print_hardened(matchup: Matchup[Any], found: HardenResult, lines: int) -> No
         show.print_table(("history", f"{hides} plays", "met"), rows, right=(2,))
     if found.policy.size > lines:
         print(f"... and {found.policy.size - lines} more (--lines N, --json or --save DIR for all)")
+
+
+def _fresh(judged: Judged | None) -> str:
+    """What the judge made of a book, in a few words."""
+    if judged is None:
+        return ""
+    return f"  (judged: {judged.before:.4f} became {judged.after:.4f} before memory)"

@@ -101,12 +101,12 @@ def histories(count: int) -> str:
     return f"{count:,} {'history' if count == 1 else 'histories'}"
 
 
-def print_judged(judged: Judged) -> None:
+def print_judged(judged: Judged, indent: int = 23) -> None:
     """What second opinions made of a promise."""
     rounds = f"{judged.rounds} {'round' if judged.rounds == 1 else 'rounds'}"
-    fact("judged", f"in {rounds}, {judged.searches:,} deep searches")
+    fact("judged", f"in {rounds}, {judged.searches:,} deep searches", indent)
     for line in judged.lines():
-        fact("", line)
+        fact("", line, indent)
 
 
 def kept(result: Result) -> None:

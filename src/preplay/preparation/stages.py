@@ -133,16 +133,21 @@ def solve(
     budget: int | None,
     pace: Pace,
     checkpoint: Path | None = None,
+    share: float = 1.0,
 ) -> Prepared:
-    """The best book at a cost, of limited size if there is a budget."""
+    """The best book at a cost, of limited size if there is a budget.
+
+    `share` is what of δ may be spent where values are sampled: as many playouts as at so much lower a
+    price (Theorem 3 divides δ among (L + 1)/λ histories).
+    """
     plain = matchup.choices(side) is None and matchup.position is None
     choosing = matchup.choosing if cost > 0.0 and plain else None
-    value = values_of(matchup, 0.0 if choosing else cost, side)
+    value = values_of(matchup, 0.0 if choosing else share * cost, side)
     part = PART if choosing or matchup.clock else 1.0
     grown = grown_for(matchup, value, side, cost, pace, checkpoint, part, budget is not None)
     if not choosing:
         return chosen_on(grown, side, cost, budget)
-    grown, best = _sharpened(matchup, choosing, grown, side, cost, budget, pace)
+    grown, best = _sharpened(matchup, choosing, grown, side, cost, budget, pace, share)
     return Prepared(side, grown, best)
 
 
@@ -154,6 +159,7 @@ def _sharpened(
     cost: float,
     budget: int | None,
     pace: Pace,
+    share: float,
 ) -> tuple[Grown, BestBook]:
     """Sample on where it can change the decision, then choose (Theorem 3, adaptive)."""
     from preplay.sampling.sharpen import sharpen
@@ -168,6 +174,7 @@ def _sharpened(
         choosing.epsilon,
         most=None if pace.playouts is None else before + pace.playouts,
         trusted=matchup.guessing,
+        share=share,
         stop=pace.stopping(PART if matchup.clock else 1.0),
         progress=lambda now: pace.tell(f"{now.samples:,} playouts, regret at most {now.regret:.3f}"),
     )
@@ -234,13 +241,14 @@ def by_price(
 
     Lower prices grow larger trees, until the best book for the price fills the budget. Any book S of at
     most B histories has value(S) <= best net at price p + p * B, which certifies the choice. A growth
-    that was cut short may know less than the one before it: the best book of all counts.
+    that was cut short may know less than the one before it: the best book of all counts. The certificate
+    rests on every price that was tried: the k-th may spend 2^-k of δ, so that all hold together.
     """
     price, upper, step = 0.02, 1.0, 0
     before: Prepared | None = None
     while True:
         kept = checkpoint and checkpoint.with_stem(f"{checkpoint.stem}-{step}")
-        now = solve(matchup, side, price, None, pace, kept)
+        now = solve(matchup, side, price, None, pace, kept, 0.5 ** (step + 1))
         upper = min(upper, now.response.upper + price * budget)
         ending = now.grown.ending
         if now.response.size >= budget or price < LEAST_COST or ending != "complete":

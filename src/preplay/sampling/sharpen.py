@@ -83,6 +83,7 @@ def sharpen(
     *,
     most: int | None = None,
     trusted: bool = False,
+    share: float = 1.0,
     stop: Stop = NEVER,
     progress: Callable[[Sharpening], None] | None = None,
 ) -> Sharpened:
@@ -92,6 +93,8 @@ def sharpen(
     chosen book is played as a whole until its net is known to within ε/2. There are at most `most`
     playouts, those of the growth included; where they end, or `stop` is asked, the book comes with the
     regret that it may have.
+    `share`: where several books are chosen with the same rollouts and all that is said of them must hold
+    at once, what of δ this one may spend. What is known of single histories is spent once for all.
     `trusted`: choose by the tree's values as far as the playouts do not contradict them, instead of by
     the means of the playouts. What is certain does not depend on it.
     """
@@ -99,7 +102,7 @@ def sharpen(
     check_guarantee(epsilon, rollouts.delta)
     before = rollouts.samples
     room = None if most is None else max(0, most - before)
-    doubt = _Doubt(game, tree, side, cost, rollouts, trusted, room)
+    doubt = _Doubt(game, tree, side, cost, rollouts, trusted, room, share)
     ending: Ending = "certified"
     while (bounds := doubt.bounds()).regret > epsilon:
         arms = doubt.arms(bounds, epsilon)
@@ -194,9 +197,11 @@ class _Doubt(Generic[S]):
         rollouts: AdaptiveRollouts[S],
         trusted: bool,
         room: int | None = None,
+        share: float = 1.0,
     ) -> None:
         self.game, self.tree, self.side, self.cost, self.rollouts = game, tree, side, cost, rollouts
         self.trusted = trusted
+        self.share = share
         self.samples = 0
         self.room = room
         """How many playouts may still be made; None: any number."""
@@ -272,7 +277,8 @@ class _Doubt(Generic[S]):
         exact = float(mean[width == 0.0].sum())
         exits = exits[width > 0.0]
         weight = float(self.pi[exits].sum())
-        arm = _Arm(self._lottery(0, exits, _BOOK), self.rollouts.delta / PARTS, 0.5, 0.0, 1.0)
+        delta = self.share * self.rollouts.delta / PARTS
+        arm = _Arm(self._lottery(0, exits, _BOOK), delta, 0.5, 0.0, 1.0)
         while weight * (arm.high - arm.low) > 2.0 * radius:
             if self.room == 0 or stop.asked or self._sample([arm], stop) is None:
                 return exact + weight * arm.low, exact + weight * arm.high, False
@@ -307,6 +313,7 @@ class _Doubt(Generic[S]):
         if (row, k) not in self._arms:
             delta = self.rollouts.delta / PARTS * float(self.pi[k]) / max(1, self.game.longest)
             if row == _POOL:
+                delta *= self.share
                 start = self._lottery(k, self._pool(k), _POOL)
                 estimate = Estimate()
             else:

@@ -164,11 +164,14 @@ def test_one_side_alone_is_what_prepare_says(raw: Raw, costs: tuple[float, float
         assert result.baseline == pytest.approx(best.baseline if side == 1 else 1.0 - best.baseline)
 
 
-def test_ten_gaps_on_synthetic_games_overlap() -> None:
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 20), marks=pytest.mark.slow)])
+def test_ten_gaps_on_synthetic_games_overlap(seeds: range) -> None:
     """Values with noise, lazy growth: no two certified intervals of one game are apart."""
-    for seed in range(20):
-        with open_matchup("synthetic", [f"seed={seed}", "length=6", "value=estimate"]) as matchup:
-            runs = [contest(matchup, (0.004, 0.006), gap=0.03 / 2.2**step) for step in range(10)]
+    for seed in seeds:
+        with open_matchup("synthetic", [f"seed={seed}", "length=5", "value=estimate"]) as matchup:
+            large = replace(matchup, enumerable=False)
+            gaps = [0.03 / 2.2**step for step in range(10)]
+            runs = [contest(large, (0.004, 0.006), gap=gap, one_by_one=False) for gap in gaps]
         exact = runs[-1].equilibrium
         for run in runs:
             assert run.equilibrium.lower - 1e-9 <= exact.value <= run.equilibrium.upper + 1e-9
@@ -194,16 +197,19 @@ class Impatient(Stop):
         pass
 
 
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize("looks", [20, 90, 300])
+def test_an_interrupted_run_goes_on_where_it_was(looks: int, tmp_path: Path) -> None:
     costs, path = (0.002, 0.003), tmp_path / "checkpoint.npz"
-    with open_matchup("synthetic", ["seed=3", "length=8"]) as matchup:
+    with open_matchup("synthetic", ["seed=3", "length=7"]) as matchup:
         large = replace(matchup, enumerable=False)
         whole = contest(large, costs, gap=1e-6)
-        cut = contest(large, costs, gap=1e-6, stop=Impatient(300), checkpoint=path)
+        cut = contest(large, costs, gap=1e-6, stop=Impatient(looks), checkpoint=path)
         assert cut.grown.ending == "interrupted"
         assert cut.alone == (None, None)
         rest = contest(large, costs, gap=1e-6, checkpoint=path)
-        assert rest.equilibrium.value == pytest.approx(whole.equilibrium.value, abs=2e-6)
+        assert rest.equilibrium.value == whole.equilibrium.value  # to the last bit
+        assert rest.equilibrium.iterations == whole.equilibrium.iterations
+        assert [x.tolist() for x in rest.equilibrium.x] == [x.tolist() for x in whole.equilibrium.x]
         assert questions(cut) < questions(rest) < questions(cut) + questions(whole)
         again = contest(large, costs, gap=1e-6, checkpoint=path)
         assert questions(again) == questions(rest)

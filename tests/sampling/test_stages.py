@@ -21,17 +21,18 @@ from preplay.game import Distribution
 from preplay.games import tabular
 from preplay.games.clocked import AtTheBoard, Clocked, ClockedState, FromMemory, ShareOfTheRest
 from preplay.games.tabular import Node, TabularPolicy
-from preplay.growth import Limits, grow
+from preplay.growth import Limits, Pays, grow
 from preplay.matchup import Choosing, Clock, Matchup, Sampling, open_matchup
 from preplay.preparation import Prepared, book_of, prepare
 from preplay.runs.encoding import plain
 from preplay.runs.prepared import result_of
 from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.rollouts import PlayoutRequest, Playouts, at
+from preplay.sampling.sharpen import sharpen
 from preplay.sampling.streams import PIECE, Streams, play_alike, play_unless
 from preplay.sampling.timeshare import Memory, TimeShare, time_share
 from preplay.stopping import Stop
-from preplay.value import ValueFunction
+from preplay.value import Exact, ValueFunction
 
 RULE = ShareOfTheRest(0.5)
 BASE = (TabularPolicy("base"), TabularPolicy("base"))
@@ -324,3 +325,32 @@ def test_a_moment_is_a_stop_sign() -> None:
     assert (late.asked, late.reason) == (True, "interrupted")
     with late.interruptible():
         pass
+
+
+def test_a_scan_of_prices_spends_its_confidence_once() -> None:
+    """A budget is met by trying prices, and the certificate rests on all of them. Theorem 3 divides δ
+    among (L + 1)/λ histories: what one price spends of δ is what it was sampled for, over the price."""
+    game = tabular.parse(random_game(np.random.default_rng(5), 6))
+    asked: list[float] = []
+
+    def sampled(price: float) -> Any:
+        asked.append(price)
+        return Exact(game, BASE)
+
+    prep = TabularPolicy("prep")
+    matchup = Matchup(
+        "scan", game, BASE, (prep, prep), Exact(game, BASE), sampling=Sampling(sampled), enumerable=False
+    )
+    best = prepare(matchup, 1, budget=9).response
+    assert best.size > 0
+    assert len(asked) > 1
+    tried = [0.02 * 0.5**step for step in range(len(asked))]
+    assert sum(spent / price for spent, price in zip(asked, tried, strict=True)) <= 1.0
+    # What is known with a smaller share of δ is known less well.
+    tree = grow(game, 1, BASE, prep, Exact(game, BASE), Pays(0.01)).tree
+    unsure = replace(tree, radius=np.where(tree.leaves & (tree.player >= 0), 0.5, tree.radius))
+    known = []
+    for share in (1.0, 0.01):
+        rollouts = AdaptiveRollouts(game, Playouts(game, BASE, seed=1), 0.05)
+        known.append(sharpen(game, unsure, 1, 0.01, rollouts, 0.3, most=400, share=share))
+    assert known[1].upper - known[1].lower >= known[0].upper - known[0].lower - 1e-12

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from preplay import bounds, response
 from preplay.book import Book, Entry
@@ -145,9 +146,19 @@ def contest(
         return replace(found, iterations=iterated, seconds=spent, trace=tuple(trace))
 
     grown = growth.grown()
-    found = solved(grown, _recalled(growth.kept, grown), gap, True)
+    kept = _recalled(growth, grown, costs)
+    if kept is None:
+        found = solved(grown, None, gap, True)
+    else:
+        found = kept
+        trace.extend(found.trace)
+        iterated, spent = found.iterations, found.seconds
     best = grown, found
     while growth.ending == "complete":
+        if not stop.asked:  # else the solver may have been stopped on its way
+            growth.mark(**_remembered(grown, found))
+        if growth.due:
+            growth.save()
         if found.open_error <= gap / 4.0:
             if found.solver_gap <= gap:
                 break
@@ -163,12 +174,12 @@ def contest(
         grown = growth.grown()
         found = solved(grown, _carried(before, grown, found.x), max(gap, found.open_error / 8.0), False)
         best = min(best, (grown, found), key=lambda pair: pair[1].gap)
-        if growth.due:
-            growth.save(_remembered(grown, found.x))
     if found.solver_gap > gap and growth.ending != "complete" and not stop.asked:
         found = solved(grown, found.x, gap, True)
-    growth.save(_remembered(grown, found.x))
-    if best[1].gap < found.gap:  # cut short in the middle of an expansion
+    if growth.ending == "complete" and not stop.asked:
+        growth.mark(**_remembered(grown, found))
+    growth.save()
+    if growth.ending != "complete" and best[1].gap < found.gap:  # cut short in an expansion
         grown, found = replace(best[0], ending=growth.ending), best[1]
     if matchup.guessing:
         grown, found = _uncertain(grown, found)
@@ -244,24 +255,54 @@ WIDTH = 32
 def _carried(before: Contested, after: Contested, x: Mixed) -> Mixed:
     """Mixed books of a smaller tree on the larger one: new histories are not memorized yet."""
     rows = np.zeros((2, after.histories))
-    rows[:, : before.histories] = _remembered(before, x)
+    rows[:, : before.histories] = _numbered(before, x)
     return rows[0, after.order], rows[1, after.order]
 
 
-def _remembered(grown: Contested, x: Mixed) -> Floats:
+def _numbered(grown: Contested, x: Mixed) -> Floats:
     """Both mixed books as rows, by the growth's own numbering."""
     rows = np.zeros((2, grown.histories))
     rows[:, grown.order] = x
     return rows
 
 
-def _recalled(kept: Floats | None, grown: Contested) -> Mixed | None:
-    """The mixed books that a checkpoint had, on what is known by now."""
-    if kept is None:
+def _remembered(grown: Contested, found: Equilibrium) -> dict[str, npt.NDArray[Any]]:
+    """What a checkpoint holds of a solution."""
+    return {
+        "books": _numbered(grown, found.x),
+        "method": np.array(found.method),
+        "solver": np.array([found.iterations, found.seconds, found.decisions]),
+        "trace": np.array(found.trace, dtype=np.float64).reshape(-1, 3),
+    }
+
+
+def _recalled(
+    growth: ContestedGrowth[S], grown: Contested, costs: tuple[float, float]
+) -> Equilibrium | None:
+    """The solution that a checkpoint had, certified anew on its tree; None where it has none."""
+    if "books" not in growth.kept:
         return None
-    rows = np.zeros((2, grown.histories))
-    rows[:, : kept.shape[1]] = kept
-    return rows[0, grown.order], rows[1, grown.order]
+    one, two = (growth.kept["books"].astype(np.float64))[:, grown.order]
+    iterations, seconds, decisions = growth.kept["solver"].tolist()
+    sure = certify(grown.tree, costs, one, two, memorizable=grown.memorizable)
+    return Equilibrium(
+        value=(sure.lower + sure.upper) / 2,
+        lower=sure.lower,
+        upper=sure.upper,
+        gap=sure.gap,
+        solver_gap=sure.solver_gap,
+        radius_error=sure.radius_error,
+        open_error=sure.open_error,
+        payoff=sure.payoff,
+        x=(one, two),
+        expected_size=(float(one.sum()), float(two.sum())),
+        costs=costs,
+        method=str(growth.kept["method"]),
+        iterations=int(iterations),
+        seconds=seconds,
+        decisions=int(decisions),
+        trace=tuple(SolverProgress(int(i), s, g) for i, s, g in growth.kept["trace"].tolist()),
+    )
 
 
 def explain(grown: Contested, found: Equilibrium, longest: int, baseline: float, alone: Pair) -> Contest:

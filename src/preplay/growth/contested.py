@@ -17,7 +17,7 @@ import heapq
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic
@@ -33,7 +33,7 @@ from preplay.growth.goals import Ending, GrowthProgress, Limits
 from preplay.growth.reaches import Reaches
 from preplay.policy import REST, Policy, check_distribution, check_pair
 from preplay.stopping import NEVER, Stop
-from preplay.tree import Bools, Floats, Tree
+from preplay.tree import Bools, Tree
 from preplay.value import Evaluator, check_evaluator
 
 TINY = 1e-300
@@ -97,8 +97,9 @@ class ContestedGrowth(Generic[S]):
         root = self.game.root()
         if self.game.player(root) == FINAL:
             raise GameError("the game is over before it begins; expected at least one move")
-        self.kept: Floats | None = None
-        """What a checkpoint remembered beside the tree: a row for each side, by history."""
+        self.kept: Mapping[str, npt.NDArray[Any]] = {}
+        """What a checkpoint remembered beside the tree."""
+        self._marked: dict[str, npt.NDArray[np.generic]] = {}
         if self.checkpoint is not None and self.checkpoint.exists():
             self._take_up(self.checkpoint)
         else:
@@ -149,17 +150,24 @@ class ContestedGrowth(Generic[S]):
             seconds=time.monotonic() - self._start,
         )
 
-    def save(self, kept: Floats) -> None:
-        """Write what is known to the checkpoint, with a row for each side beside it."""
+    def mark(self, **more: npt.NDArray[np.generic]) -> None:
+        """Remember what is known now, with more beside it: what `save` writes and a later run goes on
+        from. Made between two expansions, so that it takes the very same steps."""
         if self.checkpoint is not None:
-            more = {
-                "adopted": np.array(self._adopted, dtype=np.bool_),
-                "asked": np.array([q.asked for q in self._oracles()]),
-                "kept": kept,
-                "purpose": np.array(self._purpose()),
-            }
-            save_columns(self.checkpoint, self._built.columns() | more)
+            self._marked = self._columns() | more
+
+    def save(self) -> None:
+        """Write what was marked to the checkpoint, or what is known where nothing was."""
+        if self.checkpoint is not None:
+            save_columns(self.checkpoint, self._marked or self._columns())
             self._saved = time.monotonic()
+
+    def _columns(self) -> dict[str, npt.NDArray[np.generic]]:
+        return self._built.columns() | {
+            "adopted": np.array(self._adopted, dtype=np.bool_),
+            "asked": np.array([q.asked for q in self._oracles()]),
+            "purpose": np.array(self._purpose()),
+        }
 
     @property
     def due(self) -> bool:
@@ -175,7 +183,7 @@ class ContestedGrowth(Generic[S]):
         built.restore(columns)
         for questions, asked in zip(self._oracles(), columns["asked"].tolist(), strict=True):
             questions.asked = asked
-        self.kept = columns["kept"].astype(np.float64)
+        self.kept = columns
         self._adopted = [bool(a) for a in columns["adopted"]]
         self._held = [(False, False)] * len(built)
         names = list(built.names)

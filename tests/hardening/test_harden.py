@@ -197,7 +197,7 @@ def test_the_mix_leaves_least_within_a_loss(raw: Raw, side: Side, cost: float, l
 def test_the_judge_has_the_last_word(raw: Raw, side: Side, cost: float) -> None:
     """With noisy first values, what is promised of the best book is what it earns by the judge's."""
     truth = tabular.TabularValue()
-    noisy = ValueFunction(lambda state: len(repr(state.history)) * 7 % 11 / 10)
+    noisy = ValueFunction[tabular.Node](lambda state: len(repr(state.history)) * 7 % 11 / 10)
     judged = replace(matchup_of(raw), value=noisy, judge=Judge(truth, truth))
     found = harden(judged, side, cost, gap=1e-9)
     assert found.judged is not None
@@ -253,7 +253,7 @@ def test_sampled_values_are_in_the_certificate(raw: Raw, side: Side, cost: float
 @settings(max_examples=20, deadline=None)
 @given(games(depth=5, own=15, menus=True), SIDES, PRICES, st.integers(1, 30))
 def test_an_interrupted_run_goes_on_where_it_was(raw: Raw, side: Side, cost: float, cut: int) -> None:
-    noisy = ValueFunction(lambda state: len(repr(state.history)) * 7 % 11 / 10)
+    noisy = ValueFunction[tabular.Node](lambda state: len(repr(state.history)) * 7 % 11 / 10)
     judge = Judge(tabular.TabularValue(), tabular.TabularValue())
     matchup = replace(matchup_of(raw), value=noisy, judge=judge)
     whole = harden(matchup, side, cost, gap=1e-7)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import chess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from preplay.chess.engines.analysis import search_position
 from preplay.chess.rules import ChessGame, ChessState, line_san
 from preplay.errors import GameError, InputError
 from preplay.game import FINAL, walk
@@ -112,3 +115,17 @@ def test_states_agree_with_python_chess(choices: list[int]) -> None:
         state = after
         board.push_uci(moves[choice % len(moves)])
         assert state.board.fen() == board.fen()
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_engines_are_told_follows_the_moves(whole: bool) -> None:
+    """Made from what was told a move before, or from the board alone: the same."""
+    rng = random.Random(7)
+    game = ChessGame(length=80, whole=whole)
+    for _ in range(6):
+        state = game.root()
+        while game.player(state) != FINAL:
+            if rng.random() < 0.8:  # where nobody asked, there is nothing to go on from
+                assert state.position == search_position(state.board)
+                assert state.position.board().fen() == state.board.fen()
+            state = game.next(state, rng.choice(game.actions(state)))

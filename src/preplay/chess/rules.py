@@ -22,10 +22,17 @@ class ChessState:
 
     moves: tuple[str, ...]
     board: chess.Board = field(compare=False, repr=False)
+    before: SearchPosition | None = field(default=None, compare=False, repr=False)
+    """What engines are told before the last move, if that is known."""
 
     @cached_property
     def position(self) -> SearchPosition:
         """What engines are told, made once: several searches ask about one history."""
+        stack, before = self.board.move_stack, self.before
+        if (
+            before is not None and len(stack) == len(before.moves) + 1
+        ):  # one move more from the same start
+            return SearchPosition(before.start, (*before.moves, stack[-1].uci()), before.chess960)
         return search_position(self.board)
 
 
@@ -120,7 +127,7 @@ class ChessGame:
         except ValueError:
             raise GameError(f"illegal move '{action}' in {state.board.fen()}") from None
         self._forget(board)
-        return ChessState((*state.moves, action), board)
+        return ChessState((*state.moves, action), board, vars(state).get("position"))
 
     def _forget(self, board: chess.Board) -> None:
         """Drop what cannot matter any more: no position from before can come back."""

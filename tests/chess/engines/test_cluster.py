@@ -15,9 +15,9 @@ from typing import Any
 import chess
 import pytest
 
-from preplay.chess.engines.analysis import EngineSpec, Limit, SearchRequest, search_position
+from preplay.chess.engines.analysis import EngineSpec, Identity, Limit, SearchRequest, search_position
 from preplay.chess.engines.analyst import Analyst
-from preplay.chess.engines.cluster import ClusterPool
+from preplay.chess.engines.cluster import ClusterPool, SearchTeam
 from preplay.chess.engines.pool import EnginePool
 from preplay.errors import EngineError
 
@@ -75,13 +75,30 @@ def test_a_cluster_answers_as_a_pool_does(cluster: Any) -> None:
             pool.identity(EngineSpec.of("/no/such/engine"))
 
 
+def test_a_team_answers_in_the_order_asked() -> None:
+    """Batches are spread over its engines; one that crashes fails its own search alone."""
+    wanted = requests(fake("none"), 12)
+    with EnginePool(2) as pool:
+        expected = Analyst(pool).analyse(wanted)
+    team = SearchTeam(3)
+    answers = team.search(wanted)
+    assert [answer.analysis for answer in answers] == expected
+    assert all(answer.busy > 0.0 for answer in answers)
+    mixed = team.search([wanted[0], *requests(fake("crash"), 1), wanted[1]])
+    assert [answer.analysis for answer in mixed] == [expected[0], None, expected[1]]
+    assert "engine" in mixed[1].fault
+    assert isinstance(team.identity(wanted[0].engine), Identity)
+    assert "no/such" in str(team.identity(EngineSpec.of("/no/such")))
+    team.close()
+
+
 def test_nodes_come_and_go(cluster: Any, tmp_path: Path) -> None:
     """A node is killed in mid-run and another one comes: nothing is lost, the answers are the same."""
     wanted = requests(fake("slow", "--log", str(tmp_path / "log")), 24)
     said: list[str] = []
-    extra = cluster.add_node(num_cpus=1)
+    extra = cluster.add_node(num_cpus=2)  # a team of two
     with ClusterPool(cluster.address, tell=said.append) as pool:
-        wait_for(lambda: pool.workers == 3)
+        wait_for(lambda: pool.workers == 4)
         answers: list[Any] = []
         thread = threading.Thread(target=lambda: answers.extend(Analyst(pool).analyse(wanted)))
         thread.start()
@@ -99,23 +116,20 @@ def test_nodes_come_and_go(cluster: Any, tmp_path: Path) -> None:
     cluster.remove_node(fresh)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [({"FAKE_NAME": "Fake 2.0"}, "another build"), ({"FAKE_FAULT": "stillborn"}, "no such library")],
-)
-def test_a_node_without_this_very_engine_is_left_out(
-    cluster: Any, change: dict[str, str], words: str, tmp_path: Path
-) -> None:
-    odd = cluster.add_node(num_cpus=1, env_vars=change)
+def test_nodes_without_this_very_engine_are_left_out(cluster: Any) -> None:
+    odd = [cluster.add_node(num_cpus=1, env_vars={"FAKE_NAME": "Fake 2.0"}, wait=False)]
+    odd.append(cluster.add_node(num_cpus=1, env_vars={"FAKE_FAULT": "stillborn"}, wait=False))
     said: list[str] = []
     try:
         with ClusterPool(cluster.address, tell=said.append) as pool:
-            wait_for(lambda: pool.workers == 3)
+            wait_for(lambda: pool.workers == 4)
             assert len(Analyst(pool).analyse(requests(fake("none"), 12))) == 12
-            assert sum("left out" in text and words in text for text in said) == 1
+            for words in ("another build", "no such library"):
+                assert sum("left out" in text and words in text for text in said) == 1
             assert pool.stats().failures == 0
     finally:
-        cluster.remove_node(odd)
+        for node in odd:
+            cluster.remove_node(node)
 
 
 def test_an_engine_that_crashes_on_one_node_only(cluster: Any) -> None:
@@ -158,7 +172,7 @@ def test_a_driver_is_killed_and_goes_on(cluster: Any, tmp_path: Path) -> None:
             with contextlib.suppress(OSError):
                 if folder.name.isdigit() and (folder / "comm").read_text() == "stockfish\n":
                     parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
-                    if b"SearchWorker" in (Path("/proc") / parent / "cmdline").read_bytes():
+                    if b"SearchTeam" in (Path("/proc") / parent / "cmdline").read_bytes():
                         found.add(folder.name)
         return found
 

@@ -204,6 +204,10 @@ class SearchRequest:
     multipv: int = 1
     """K: the best so many moves are scored, or all of them where there are fewer."""
 
+    def __hash__(self) -> int:
+        # This nearly always tells requests apart. All fields take much longer, several times a search.
+        return hash((self.position.start, self.position.moves, self.multipv))
+
     def __post_init__(self) -> None:
         if not isinstance(self.multipv, int) or self.multipv < 1:
             raise InputError(f"K = {self.multipv!r}; expected a whole number of at least 1")

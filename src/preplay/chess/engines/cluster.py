@@ -13,10 +13,10 @@ import itertools
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from statistics import mode
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -28,7 +28,10 @@ from preplay.chess.engines.pool import WANTED, EnginePool, Job, Pool, PoolStats,
 from preplay.errors import EngineError, InputError
 
 AHEAD_OF_TIME: Final = 2
-"""Searches at an actor at once: one under way, one waiting, so that no engine waits for the network."""
+"""Searches for each engine at once: one under way, one waiting, so that none waits for the network."""
+TEAM: Final = 16
+"""Engines of one actor, at most. A call of Ray costs the driver half a millisecond whatever it carries:
+a team takes and answers many searches by one call."""
 PATROL: Final = 1.0
 """Seconds between two looks at which nodes there are."""
 MOVES: Final = 10
@@ -45,39 +48,64 @@ class Answer(NamedTuple):
     """Seconds in which the engine was searching."""
 
 
-class SearchWorker:
-    """What runs on a core of the cluster: one process of every engine it is asked for."""
+class SearchTeam:
+    """What runs on a machine of the cluster: engines that search side by side, a core for each."""
 
-    def __init__(self, patience: float | None = None) -> None:
+    def __init__(self, size: int, patience: float | None = None) -> None:
         self._patience = patience
-        self._engines: dict[EngineSpec, Engine] = {}
+        self._threads = ThreadPoolExecutor(size)
+        self._desks: SimpleQueue[dict[EngineSpec, Engine]] = SimpleQueue()
+        for _ in range(size):
+            self._desks.put({})
 
     def identity(self, spec: EngineSpec) -> Identity | str:
         """Which engine `spec` starts here, or why it does not start."""
         try:
-            return identify(spec, self._engine(spec).name)
+            with self._desk() as desk:
+                return identify(spec, self._engine(desk, spec).name)
         except EngineError as error:
             return str(error)
 
-    def search(self, request: SearchRequest) -> Answer:
-        """One search. An engine that failed is not used again."""
-        began = time.perf_counter()
-        try:
-            analysis = self._engine(request.engine).search(request)
-        except Exception as error:
-            engine = self._engines.pop(request.engine, None)
-            if engine is not None:
-                engine.close()
-            named = error if isinstance(error, EngineError) else f"{type(error).__name__} {error}"
-            return Answer(None, f"engine '{request.engine}': {named}", time.perf_counter() - began)
-        return Answer(analysis, "", time.perf_counter() - began)
+    def search(self, requests: Sequence[SearchRequest]) -> list[Answer]:
+        """A batch of searches, spread over the engines; returns when all are done."""
+        return list(self._threads.map(self._one, requests))
 
-    def _engine(self, spec: EngineSpec) -> Engine:
-        engine = self._engines.get(spec)
+    def close(self) -> None:
+        """End all engines; on a cluster they end with the actor."""
+        self._threads.shutdown(cancel_futures=True)
+        while not self._desks.empty():
+            for engine in self._desks.get().values():
+                engine.close()
+
+    def _one(self, request: SearchRequest) -> Answer:
+        """One search. An engine that failed is not used again."""
+        with self._desk() as desk:
+            began = time.perf_counter()
+            try:
+                analysis = self._engine(desk, request.engine).search(request)
+            except Exception as error:
+                engine = desk.pop(request.engine, None)
+                if engine is not None:
+                    engine.close()
+                named = error if isinstance(error, EngineError) else f"{type(error).__name__} {error}"
+                return Answer(None, f"engine '{request.engine}': {named}", time.perf_counter() - began)
+            return Answer(analysis, "", time.perf_counter() - began)
+
+    @contextlib.contextmanager
+    def _desk(self) -> Iterator[dict[EngineSpec, Engine]]:
+        """The engines of one core, for this thread alone."""
+        desk = self._desks.get()
+        try:
+            yield desk
+        finally:
+            self._desks.put(desk)
+
+    def _engine(self, desk: dict[EngineSpec, Engine], spec: EngineSpec) -> Engine:
+        engine = desk.get(spec)
         if engine is None:
             engine = Engine(spec, patience=self._patience)
             engine.open()
-            self._engines[spec] = engine
+            desk[spec] = engine
         return engine
 
 
@@ -101,15 +129,28 @@ class _Node:
     slots: list[_Slot] = field(default_factory=list)
     engines: dict[EngineSpec, Identity | str] = field(default_factory=dict)
 
+    @property
+    def engines_at_once(self) -> int:
+        return sum(slot.size for slot in self.slots)
+
 
 @dataclass(eq=False)
 class _Slot:
+    """A team as the driver sees it."""
+
     node: _Node
     actor: Any
     number: int
+    size: int
     under_way: int = 0
+    """Searches that it was given and has not answered."""
     alive: bool = True
-    busy: float = 0.0
+
+    @property
+    def room(self) -> int:
+        """How many searches to send now: none before that is worth a call, or an engine has no work."""
+        free = AHEAD_OF_TIME * self.size - self.under_way
+        return free if self.under_way < self.size or 2 * free >= self.size else 0
 
 
 class ClusterPool:
@@ -139,9 +180,8 @@ class ClusterPool:
         self._order = itertools.count()
         self._numbers = itertools.count()
         self._nodes: dict[str, _Node] = {}
-        self._free: tuple[deque[_Slot], ...] = tuple(deque() for _ in range(AHEAD_OF_TIME))
         self._identities: dict[EngineSpec, Identity] = {}
-        self._busy: dict[int, float] = {}
+        self._busy: dict[int, tuple[float, int]] = {}  # seconds of each team that there was, and its size
         self._searches = self._failures = 0
         self._opened = time.perf_counter()
         self._closed = threading.Event()
@@ -167,7 +207,7 @@ class ClusterPool:
     def workers(self) -> int:
         """How many engines search at once, now."""
         with self._lock:
-            return max(1, sum(len(node.slots) for node in self._nodes.values()))
+            return max(1, sum(node.engines_at_once for node in self._nodes.values()))
 
     def submit(
         self,
@@ -216,13 +256,14 @@ class ClusterPool:
         """What has been done since the pool was opened."""
         with self._lock:
             wall = time.perf_counter() - self._opened
-            return PoolStats(self._searches, self._failures, tuple(self._busy.values()), 0.0, wall)
+            busy = [seconds / size for seconds, size in self._busy.values() for _ in range(size)]
+            return PoolStats(self._searches, self._failures, tuple(busy), 0.0, wall)
 
     def nodes(self) -> list[NodeReport]:
         """The machines of the cluster, and which engines were found on them."""
         with self._lock:
             return [
-                NodeReport(node.name, node.address, len(node.slots), dict(node.engines))
+                NodeReport(node.name, node.address, node.engines_at_once, dict(node.engines))
                 for node in self._nodes.values()
             ]
 
@@ -258,7 +299,7 @@ class ClusterPool:
             lost = [node for key, node in self._nodes.items() if key not in there]
             for node in lost:
                 del self._nodes[node.key]
-            used = sum(len(node.slots) for node in self._nodes.values())
+            used = sum(node.engines_at_once for node in self._nodes.values())
         for node in lost:
             self._tell(f"{node.name} ({node.address}) is gone; its searches are done elsewhere")
         for key, row in there.items():
@@ -274,15 +315,14 @@ class ClusterPool:
 
     def _employ(self, node: _Node) -> None:
         """Start the actors of a node, see which engines it has, and give them work."""
-        node.slots = [self._slot(node) for _ in range(node.size)]
+        sizes = [min(TEAM, node.size - first) for first in range(0, node.size, TEAM)]
+        node.slots = [self._slot(node, size) for size in sizes]
         with self._lock:
             specs = list(self._identities)
         for spec in specs:
             (node.engines[spec],) = self._greet([node], spec)
         with self._lock:
             self._nodes[node.key] = node
-            for slot in node.slots:
-                self._free[0].append(slot)
         if specs:
             self._tell(f"{node.name} ({node.address}) is new: {node.size} engines more")
         for spec in specs:
@@ -290,15 +330,16 @@ class ClusterPool:
         with self._lock:
             self._dispatch()
 
-    def _slot(self, node: _Node) -> _Slot:
+    def _slot(self, node: _Node, size: int) -> _Slot:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         number = next(self._numbers)
-        self._busy[number] = 0.0
-        remote = self._ray.remote(SearchWorker)
+        self._busy[number] = 0.0, size
+        remote = self._ray.remote(SearchTeam)
         here = NodeAffinitySchedulingStrategy(node_id=node.key, soft=False)
-        actor = remote.options(num_cpus=1, scheduling_strategy=here).remote(self._patience)
-        return _Slot(node, actor, number)
+        calls = AHEAD_OF_TIME * size + 1  # each call has a thread that waits for its searches
+        options = remote.options(num_cpus=size, scheduling_strategy=here, max_concurrency=calls)
+        return _Slot(node, options.remote(size, self._patience), number, size)
 
     def _greet(self, nodes: list[_Node], spec: EngineSpec) -> list[Identity | str]:
         """What each node says of an engine; one that says nothing in time does not have it."""
@@ -322,54 +363,60 @@ class ClusterPool:
     # Work
 
     def _dispatch(self) -> None:
-        """Hand queued searches to actors with room, those without any work first. Holds the lock."""
+        """Hand queued searches to teams with room, the idlest first. Holds the lock."""
         while self._queue:
-            job = self._queue[0]
-            slot = None if job.future.cancelled() else self._room(job.request.engine)
-            if slot is None and not job.future.cancelled():
+            if self._queue[0].future.cancelled():
+                heapq.heappop(self._queue)
+                continue
+            slot = self._room(self._queue[0].request.engine)
+            if slot is None:
                 return
-            heapq.heappop(self._queue)
-            if slot is not None and job.begin():
-                self._send(job, slot)
-            elif slot is not None:
-                self._free[slot.under_way].appendleft(slot)
+            batch: list[Job] = []
+            while self._queue and len(batch) < slot.room and self._takes(slot, self._queue[0]):
+                job = heapq.heappop(self._queue)
+                if job.begin():
+                    batch.append(job)
+            if batch:
+                self._send(batch, slot)
 
     def _room(self, spec: EngineSpec) -> _Slot | None:
-        """An actor with room that has this engine; those of nodes without it keep their place."""
-        for load, free in enumerate(self._free):
-            for _ in range(len(free)):
-                slot = free.popleft()
-                if not slot.alive or slot.under_way != load:
-                    continue  # dead, or in another queue by now
-                if isinstance(slot.node.engines.get(spec), Identity):
-                    return slot
-                free.append(slot)
-        return None
+        """The team with most room for each of its engines, of those that have this one."""
+        slots = [
+            slot
+            for node in self._nodes.values()
+            if isinstance(node.engines.get(spec), Identity)
+            for slot in node.slots
+            if slot.room
+        ]
+        return min(slots, key=lambda slot: slot.under_way / slot.size, default=None)
 
-    def _send(self, job: Job, slot: _Slot) -> None:
-        slot.under_way += 1
-        if slot.under_way < AHEAD_OF_TIME:
-            self._free[slot.under_way].append(slot)
-        answer: Future[Answer] = slot.actor.search.remote(job.request).future()
-        answer.add_done_callback(lambda done: self._answered(job, slot, done))
+    def _takes(self, slot: _Slot, job: Job) -> bool:
+        return job.future.cancelled() or isinstance(slot.node.engines.get(job.request.engine), Identity)
 
-    def _answered(self, job: Job, slot: _Slot, done: Future[Answer]) -> None:
-        """In a thread of Ray's: take an answer, and give the actor its next search."""
+    def _send(self, jobs: list[Job], slot: _Slot) -> None:
+        slot.under_way += len(jobs)
+        requests = [job.request for job in jobs]
+        answer: Future[list[Answer]] = slot.actor.search.remote(requests).future()
+        answer.add_done_callback(lambda done: self._answered(jobs, slot, done))
+
+    def _answered(self, jobs: list[Job], slot: _Slot, done: Future[list[Answer]]) -> None:
+        """In a thread of Ray's: take a batch of answers, and give the team its next searches."""
         lost = done.exception()
         with self._lock:
-            slot.under_way -= 1
+            slot.under_way -= len(jobs)
             if lost is not None:
                 self._bury(slot)
-            elif slot.alive:
-                self._free[slot.under_way].append(slot)
-            if lost is None:
-                self._busy[slot.number] += done.result().busy
+            else:
+                seconds, size = self._busy[slot.number]
+                self._busy[slot.number] = seconds + sum(answer.busy for answer in done.result()), size
             self._dispatch()
         if lost is None:
-            self._settle(job, done.result())
+            for job, answer in zip(jobs, done.result(), strict=True):
+                self._settle(job, answer)
             return
-        job.lost += 1
-        self._again(job, f"its node was lost ({type(lost).__name__})", job.lost < MOVES)
+        for job in jobs:
+            job.lost += 1
+            self._again(job, f"its node was lost ({type(lost).__name__})", job.lost < MOVES)
 
     def _settle(self, job: Job, answer: Answer) -> None:
         if answer.analysis is None:
@@ -392,7 +439,7 @@ class ClusterPool:
         job.future.set_exception(EngineError(f"{fault}, {job.failures + job.lost} times {where}"))
 
     def _bury(self, slot: _Slot) -> None:
-        """An actor is dead. Unless its node is too, another one takes its place. Holds the lock."""
+        """A team is dead. Unless its node is too, another one takes its place. Holds the lock."""
         if not slot.alive:
             return
         slot.alive = False
@@ -401,9 +448,7 @@ class ClusterPool:
             node.slots.remove(slot)
         if self._closed.is_set() or node.key not in self._nodes:
             return
-        fresh = self._slot(node)
-        node.slots.append(fresh)
-        self._free[0].append(fresh)
+        node.slots.append(self._slot(node, slot.size))
 
 
 def connect(address: str, workers: int | None = None) -> Any:

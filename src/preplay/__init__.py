@@ -50,7 +50,7 @@ __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (all of them are names)
 
 TYPE_CHECKING = False  # as typing's, without the time of its import
 if TYPE_CHECKING:
-    from typing import Any
+    import typing
 
     from preplay import book as _book
     from preplay import tree as _tree
@@ -124,7 +124,7 @@ if TYPE_CHECKING:
     load_tree, save_tree = _tree.load, _tree.save
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'preplay' has no attribute '{name}'")

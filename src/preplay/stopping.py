@@ -75,11 +75,11 @@ NEVER = Stop()
 
 @contextmanager
 def on_interrupt() -> Iterator[Stop]:
-    """A Stop that the first Ctrl-C (or SIGTERM) sets; the second ends the program as usual."""
+    """A Stop that the first Ctrl-C (or SIGTERM) sets; the second does what it did before."""
     stop = Stop()
 
     def handler(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before[signal.SIGINT])
         stop.request()
 
     before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}

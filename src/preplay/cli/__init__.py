@@ -15,6 +15,10 @@ LONGEST = 2000
 INTERRUPTED = 130
 
 
+class Interrupted(BaseException):
+    """Ctrl-C; no KeyboardInterrupt, which the parser of the command line takes for its own."""
+
+
 def main() -> None:
     """Run `preplay`: exit 0 when done, 1 on failure with one line, 2 on wrong usage, 130 on Ctrl-C."""
     try:
@@ -25,7 +29,7 @@ def main() -> None:
             _run()
         finally:  # nothing is left to do: a late Ctrl-C ends what Python does at its end
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-    except KeyboardInterrupt:
+    except (Interrupted, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
 
 
@@ -51,13 +55,13 @@ def _run() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Ctrl-C raises as usual, but not within an import, where Python now and then loses exceptions."""
+    """Ctrl-C ends what is being done; within an import, where exceptions may get lost, at once."""
     while frame is not None:
         if frame.f_globals.get("__name__") == "importlib._bootstrap":
             os.write(2, b"preplay: interrupted\n")
             os._exit(INTERRUPTED)
         frame = frame.f_back
-    raise KeyboardInterrupt
+    raise Interrupted
 
 
 def _fail(message: str, code: int) -> NoReturn:

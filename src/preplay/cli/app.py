@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from preplay import __version__
 from preplay.cli import (
+    Interrupted,
     bounds,
     calibrate,
     check,
@@ -28,8 +30,19 @@ from preplay.cli import (
     uci,
 )
 
+
+class _Verbs(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        """Ctrl-C is ours to tell: one line, and its own exit code."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+
+
 app = typer.Typer(
     name="preplay",
+    cls=_Verbs,
     help="What is worth memorizing before a game?",
     no_args_is_help=True,
     add_completion=False,

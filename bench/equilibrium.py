@@ -170,7 +170,7 @@ def openspiel(depths: range, cost: float, patience: float) -> None:
             taken = time.process_time() - clock
             per, spent, done = min(per, taken), spent + taken, done + 1
             if done >= check or spent >= patience:
-                gap = pyspiel.nash_conv(game, solver.average_policy(), False)
+                gap = pyspiel.nash_conv(game, solver.average_policy(), False) / 2  # payoffs in [-1, 1]
                 check = int(done * 1.2) + 1
         all_decisions = fold(tree, costs, decisions(tree), drop=False)
         ours = seconds_per_iteration(all_decisions, "cfr+")

@@ -108,7 +108,7 @@ def test_the_file_is_exact(tree: Any, costs: Any) -> None:
             match = re.search(r"\{ (.*) \}", line)
             assert match is not None
             pays = [Fraction(x) for x in match[1].split(", ")]
-            assert sum(pays) == 1
+            assert sum(pays) == 0
         elif line[0] == "c":
             moves = re.findall(rf'"[^"]*" ({NUMBER})', line.split("{")[1])
             assert sum(Fraction(x) for x in moves) == 1
@@ -137,8 +137,8 @@ def solved_by_openspiel(game: pyspiel.Game, gap: float) -> tuple[float, float]:
         if distance <= gap:
             break
     values = pyspiel.expected_returns(game.new_initial_state(), policy, -1, False)
-    assert sum(values) == pytest.approx(1.0)
-    return values[0], distance
+    assert sum(values) == pytest.approx(0.0)
+    return (1.0 + values[0]) / 2.0, distance / 2.0
 
 
 @settings(deadline=None, max_examples=15)
@@ -155,10 +155,21 @@ def test_openspiel_reads_the_file(tmp_path: Any) -> None:
     path = tmp_path / "game.efg"
     path.write_text(efg_text(explicit_game(tree, costs)))
     game = pyspiel.load_game(f"efg_game(filename={path})")
-    assert game.get_type().utility == pyspiel.GameType.Utility.CONSTANT_SUM
+    assert game.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM
     value, distance = solved_by_openspiel(game, 1e-5)
     assert distance <= 1e-5
     assert value == pytest.approx(solve(tree, costs, gap=1e-10).value, abs=2e-5)
+
+
+@pytest.mark.parametrize("seed", [6, 7])
+def test_the_linear_program_of_openspiel_finds_the_same_value(seed: int) -> None:
+    from open_spiel.python.algorithms import sequence_form_lp
+
+    tree, costs = complete(4, 2, seed), (0.01, 0.02)
+    game = pyspiel.load_efg_game(efg_text(explicit_game(tree, costs)))
+    value, other, _, _ = sequence_form_lp.solve_zero_sum_game(game)
+    assert value == pytest.approx(-other, abs=1e-6)
+    assert (1.0 + value) / 2.0 == pytest.approx(solve(tree, costs, gap=1e-10).value, abs=1e-6)
 
 
 @compiling
@@ -183,7 +194,7 @@ def test_openspiel_agrees_on_best_responses(tree: Any, costs: Any, rng: Any) -> 
             walk(state.child(action), child)
 
     walk(game.new_initial_state(), 0)
-    found = pyspiel.nash_conv(game, pyspiel.TabularPolicy(policy), False)
+    found = pyspiel.nash_conv(game, pyspiel.TabularPolicy(policy), False) / 2.0  # of payoffs in [-1, 1]
     # Histories that prep cannot reach cost something in the model, and nothing in G'.
     free = sum(
         costs[side - 1] * x[side - 1][k]

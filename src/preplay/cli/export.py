@@ -10,14 +10,16 @@ import typer
 from preplay.cli import options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from preplay.book import Book
     from preplay.runs import Run
 
 
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A directory made with --save.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN|BOOK", help="A directory made with --save, or a book's file.")
+    ],
     polyglot: Annotated[
         Path | None, typer.Option("--polyglot", metavar="FILE", help="A .bin book.")
     ] = None,
@@ -52,11 +54,13 @@ def export(
     """Write a saved book as Polyglot, PGN, JSON, EPD, CSV or Anki deck, or an equilibrium's game as .efg.
 
     Example: preplay export runs/white --polyglot book.bin --pgn book.pgn
+
+    Example: preplay export drawn.json --polyglot book.bin
     """
     from preplay import book as books
     from preplay.errors import InputError
     from preplay.files import check_writable, write_bytes
-    from preplay.runs import open_run
+    from preplay.runs import find_book, maker, open_run
 
     if order not in ("tree", "learn"):
         raise InputError(f"order '{order}'; expected tree or learn")
@@ -65,45 +69,56 @@ def export(
     }
     if not any(wanted.values()):
         raise InputError("nothing to write; expected at least one of --" + ", --".join(wanted))
-    kept = open_run(run)
+    kept = open_run(run) if run.is_dir() else None
     written: list[tuple[Path, bytes]] = []  # all is made before anything is written
     if efg is not None:
+        if kept is None:
+            raise InputError(f"{run}: not a run; --efg needs the directory of an equilibrium")
         written.append((efg, _efg(kept, limit).encode()))
     if any(path for name, path in wanted.items() if name != "efg"):
-        book = kept.book(side)
+        book = find_book(run, side)
+        made = kept or maker(book, run)
         if json is not None:
             written.append((json, books.dumps(book).encode()))
         if any((polyglot, pgn, epd, csv, anki)):
-            if kept.matchup.get("kind") not in ("chess", "chess-clock"):
-                raise InputError(f"{run}: not a chess run; expected --json for other games")
-            from preplay.chess.books.lines import csv_text, epd_text, learning_order
-            from preplay.chess.books.naming import scores
-            from preplay.chess.books.pgn import pgn_lines, pgn_tree
-            from preplay.chess.books.polyglot import polyglot_bytes
-
-            if polyglot is not None:
-                written.append((polyglot, polyglot_bytes(book)))
-            if pgn is not None:
-                tags, evals = _headers(kept, book), scores(book)
-                if order == "tree":
-                    text = pgn_tree(book, evals=evals, headers=tags)
-                else:
-                    text = pgn_lines(book, learning_order(book), evals=evals, headers=tags)
-                written.append((pgn, text.encode()))
-            if epd is not None:
-                written.append((epd, epd_text(book).encode()))
-            if csv is not None:
-                written.append((csv, csv_text(book).encode()))
-            if anki is not None:
-                from preplay.chess.books.anki import anki_bytes
-
-                written.append((anki, anki_bytes(book, f"preplay {kept.name}", kept.time)))
+            if made is not None and made.matchup.get("kind") not in ("chess", "chess-clock"):
+                raise InputError(f"{run}: not of chess; expected --json for other games")
+            deck = run.stem if made is None else made.name
+            written += _chess(book, made, wanted, order == "learn", deck)
     for path, _ in written:
         check_writable(path)
     for path, data in written:
         write_bytes(path, data)
         if not quiet:
             print(f"Written: {path}")
+
+
+def _chess(
+    book: Book, made: Run | None, wanted: Mapping[str, Path | None], learn: bool, deck: str
+) -> Iterator[tuple[Path, bytes]]:
+    """What is to be written of a chess book, file by file."""
+    from preplay.chess.books.lines import csv_text, epd_text, learning_order
+    from preplay.chess.books.naming import scores
+    from preplay.chess.books.pgn import pgn_lines, pgn_tree
+    from preplay.chess.books.polyglot import polyglot_bytes
+
+    if path := wanted["polyglot"]:
+        yield path, polyglot_bytes(book)
+    if path := wanted["pgn"]:
+        tags, evals = {} if made is None else _headers(made, book), scores(book)
+        text = pgn_tree(book, evals=evals, headers=tags)
+        if learn:
+            text = pgn_lines(book, learning_order(book), evals=evals, headers=tags)
+        yield path, text.encode()
+    if path := wanted["epd"]:
+        yield path, epd_text(book).encode()
+    if path := wanted["csv"]:
+        yield path, csv_text(book).encode()
+    if path := wanted["anki"]:
+        from preplay.chess.books.anki import anki_bytes
+
+        time = made.time if made is not None and made.created else 0
+        yield path, anki_bytes(book, f"preplay {deck}", time)
 
 
 def _headers(run: Run, book: Book) -> Mapping[str, object]:
@@ -118,10 +133,10 @@ def _headers(run: Run, book: Book) -> Mapping[str, object]:
     return {
         own.capitalize(): f"Preparation ({player_name(study, engine(matchup, study))})",
         opponent.capitalize(): f"{against}, {clock(matchup, theirs)}" if timed(matchup) else against,
-        "Date": run.created[:10].replace("-", "."),
+        "Date": run.created[:10].replace("-", ".") or "????.??.??",
         "Matchup": run.name,
         "Engines": ", ".join(matchup.get("engines", ())),
-        "PreplayVersion": run.versions["preplay"],
+        "PreplayVersion": run.versions.get("preplay", "?"),
     }
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 def uci(
     book: Annotated[
-        str, typer.Option("--book", metavar="RUN|FILE", help="A run, a .bin or a .json book.")
+        str,
+        typer.Option("--book", metavar="RUN|FILE", help="A run, or a .bin, .pgn, .epd or .json book."),
     ] = "",
     engine: Annotated[
         str, typer.Option("--engine", help="The base engine: a command or its path.")

@@ -124,7 +124,8 @@ def efg_lines(game: ExplicitGame, title: str) -> Iterator[str]:
     """The lines of a Gambit `.efg` file, which OpenSpiel reads too.
 
     Gambit wants probabilities and constant-sum payoffs that are exact; OpenSpiel wants information
-    sets numbered from 1 without gaps, and every node in full.
+    sets numbered from 1 without gaps, every node in full and, for its linear program, payoffs that
+    sum to 0: player 1 gets twice the payoff less 1, from -1 for a loss to 1 for a win.
     """
     yield f'EFG 2 R {_quoted(title)} {{ "Player 1" "Player 2" }}'
     numbers = game.infosets()
@@ -133,7 +134,8 @@ def efg_lines(game: ExplicitGame, title: str) -> Iterator[str]:
     for node in game.nodes:
         if node.player == TERMINAL:
             outcomes += 1
-            yield f't "" {outcomes} "" {{ {_decimal(node.payoff)}, {_decimal(UNIT - node.payoff)} }}'
+            pays = 2 * node.payoff - UNIT
+            yield f't "" {outcomes} "" {{ {_decimal(pays)}, {_decimal(-pays)} }}'
         elif node.player == CHANCE:
             chances += 1
             below = [game.nodes[c].history for c in node.children]

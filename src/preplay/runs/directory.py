@@ -32,6 +32,8 @@ BOOK, BOOKS = books.FILE, ("book-1.json", "book-2.json")
 TREE, CHECKPOINT = "tree.npz", "checkpoint.npz"
 POINTS, POINTS_TABLE = "points.jsonl", "points.csv"
 GAMES, GAMES_PGN = "games.jsonl", "games.pgn"
+_KINDS = {"command": str, "matchup": str, "identity": dict, "versions": dict, "created": str}
+"""What run.json holds besides its format."""
 FIGURES = ("figure1.svg", "figure1.png")
 
 
@@ -181,11 +183,18 @@ def open_run(directory: Path) -> Run:
     data = _object(path)
     if data.get("format") != FORMAT:
         raise StoreError(f"{path}: damaged or foreign (format {data.get('format')!r}); expected {FORMAT}")
-    kinds = {"command": str, "matchup": str, "identity": dict, "versions": dict, "created": str}
-    for name, kind in kinds.items():
+    for name, kind in _KINDS.items():
         if not isinstance(data.get(name), kind):
             raise StoreError(f"{path}: damaged ({name} is no {kind.__name__}); expected {FORMAT}")
-    return Run(directory, *(data[name] for name in kinds))
+    return Run(directory, *(data[name] for name in _KINDS))
+
+
+def maker(book: books.Book, path: Path) -> Run | None:
+    """The run that made the book of a file, as far as its provenance tells."""
+    told = {"created": ""} | dict(book.provenance)
+    if not all(isinstance(told.get(name), kind) for name, kind in _KINDS.items()):
+        return None
+    return Run(path, *(told[name] for name in _KINDS))
 
 
 def _object(path: Path) -> dict[str, Any]:
@@ -200,10 +209,20 @@ def _object(path: Path) -> dict[str, Any]:
 
 
 def find_book(path: Path, side: str | None = None) -> books.Book:
-    """The book that a user means: of a run directory (perhaps a side's), or a `preplay-book/1` file."""
+    """The book that a user means: of a run directory (perhaps a side's), or a file, also exported PGN."""
     if path.is_dir():
         return open_run(path).book(side)
-    return books.load(path)
+    if path.suffix == ".pgn":
+        from preplay.chess.books.reading import read_pgn_book
+
+        book = read_pgn_book(path)
+    else:
+        book = books.load(path)
+    made = maker(book, path)
+    sides = ("white", "black") if made is None else made.sides
+    if side is not None and side_named(side, sides) != book.side:
+        raise InputError(f"{path}: holds a book for {sides[book.side - 1]}, not for {side}")
+    return book
 
 
 def _difference(run: Run, command: str, identity: Mapping[str, Any]) -> str:

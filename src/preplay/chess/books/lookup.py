@@ -12,6 +12,7 @@ import chess
 from preplay.book import FILE, Book, load
 from preplay.chess.books.lines import Place, Spot, position_key, start_board, walk
 from preplay.chess.books.polyglot import PolyglotBook, read_polyglot
+from preplay.chess.books.reading import Answers, read_epd_book, read_pgn_book
 
 Path = tuple[str, ...]
 """Moves in UCI with castling as king takes rook."""
@@ -146,6 +147,29 @@ class PolyglotLookup:
         return True
 
 
+@dataclass(frozen=True, eq=False)
+class EpdLookup:
+    """Positions with their best moves, all alike."""
+
+    name: str
+    answers: Answers
+    mixed: bool = False
+    start: Hashable = None
+
+    def find(self, game: Played, *, draw: float = 0.0, by_position: bool = True) -> Hit | None:
+        """The moves of the position; a list of positions has no other way to look."""
+        moves = self.answers.get(position_key(game.board), ())
+        return Hit(_castled(dict.fromkeys(moves, 1.0), game.board)) if moves else None
+
+    def reply(self, game: Played, move: chess.Move) -> chess.Move | None:
+        """It knows no answers of the opponent."""
+        return None
+
+    def starts(self, game: Played) -> bool:
+        """It begins anywhere."""
+        return True
+
+
 def book_lookup(book: Book, name: str = "book") -> BookLookup:
     """The book, ready to be asked; raises InputError where its moves are not legal."""
     places = sorted(walk(book), key=lambda place: place.index)
@@ -191,10 +215,12 @@ def _values(places: list[Place]) -> dict[int, float]:
 
 
 def open_book(path: str) -> Lookup:
-    """The book in a file: Polyglot if it is named `.bin`, else `preplay-book/1`, also in a run."""
+    """The book in a file: Polyglot (`.bin`), PGN, EPD, else `preplay-book/1`, also in a run."""
     file = pathlib.Path(path)
     if file.is_dir():
         file /= FILE
     if file.suffix == ".bin":
         return PolyglotLookup(file.name, read_polyglot(file))
-    return book_lookup(load(file), file.name)
+    if file.suffix == ".epd":
+        return EpdLookup(file.name, read_epd_book(file))
+    return book_lookup(read_pgn_book(file) if file.suffix == ".pgn" else load(file), file.name)

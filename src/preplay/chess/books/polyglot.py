@@ -81,7 +81,7 @@ def polyglot_bytes(book: Book) -> bytes:
     if book.mixed:
         raise InputError(
             "a mixed book as Polyglot: how often to play by the book at all cannot be said there; draw a "
-            "pure book first (preplay draw RUN --side SIDE --seed N -o book.json)"
+            "pure book first (preplay draw RUN --side SIDE --seed N -o book.json), and export that file"
         )
     table = np.zeros(0, RECORD)
     if book.size:

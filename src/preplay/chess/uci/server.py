@@ -92,7 +92,7 @@ def wrapper(command: Sequence[str]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """`python -m preplay.chess.uci.server --book BOOK --engine ENGINE`."""
     parser = argparse.ArgumentParser(prog="preplay uci", description="A UCI engine that plays a book.")
-    parser.add_argument("--book", default="", help="Polyglot (.bin) or preplay-book/1 (.json) file")
+    parser.add_argument("--book", default="", help="a .bin, .pgn, .epd or .json book")
     parser.add_argument("--engine", default="stockfish", help="the base engine: a command or its path")
     parser.add_argument("--by-history", action="store_true", help="ignore transpositions into the book")
     parser.add_argument("--nodes", type=int, default=0, help="nodes per move of the base engine")

@@ -249,10 +249,10 @@ def test_a_forgotten_question_is_not_asked() -> None:
     questions.forget(2)
     assert questions.take(1) == -11
     assert asked == [10, 11, 13]
-    assert questions.answered(3)
+    assert 3 in questions.answers
     assert questions.take(3) == -13
     questions.forget(0)
-    assert not questions.answered(0)
+    assert 0 not in questions.answers
     assert questions.asked == 3
 
 

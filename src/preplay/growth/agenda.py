@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import heapq
+import math
 from array import array
+from collections.abc import Iterable, Sequence
 from typing import Protocol
+
+import numpy as np
 
 from preplay.growth.builder import CLOSED, EXPANDED, Builder
 from preplay.growth.intervals import Intervals
@@ -15,6 +19,10 @@ class Agenda(Protocol):
 
     def add(self, k: int, priority: float) -> None:
         """Something is to be asked about `k`."""
+        ...
+
+    def add_all(self, histories: Iterable[int], priorities: Sequence[float]) -> None:
+        """Something is to be asked about several histories."""
         ...
 
     def discard(self, k: int) -> None:
@@ -32,34 +40,92 @@ class Agenda(Protocol):
     def __len__(self) -> int: ...
 
 
+NEAR = 2048
+"""At least so many of the histories that wait are put in order at once."""
+
+
 class ByPriority:
-    """Largest priority first, and of equals the earliest: one heap, for books that play prep."""
+    """Largest priority first, and of equals the earliest: for books that play prep.
+
+    Only the most promising are kept in order. All others are far: they lie as they came, until those
+    that are near have been taken. Most of what is met is far, so adding costs next to nothing.
+    """
 
     def __init__(self, built: Builder) -> None:
         self._stage = built.stage
-        self._heap: list[tuple[float, int]] = []
+        self._near: list[tuple[float, int]] = []  # sorted, the next one last
+        self._late: list[tuple[float, int]] = []  # a heap of what came near after that
+        self._least = -math.inf  # priorities from this on are near
+        self._far = array("i")
+        self._priority = array("d")  # of those that are far
 
     def add(self, k: int, priority: float) -> None:
         """Something is to be asked about `k`."""
-        heapq.heappush(self._heap, (-priority, k))
+        if priority < self._least:
+            self._far.append(k)
+            self._priority.append(priority)
+        else:
+            heapq.heappush(self._late, (-priority, k))
+            if len(self._late) > 2 * NEAR:
+                self._part()
+
+    def add_all(self, histories: Iterable[int], priorities: Sequence[float]) -> None:
+        """Something is to be asked about several histories."""
+        if max(priorities) < self._least:
+            self._far.extend(histories)
+            self._priority.extend(priorities)
+        else:
+            for k, priority in zip(histories, priorities, strict=True):
+                self.add(k, priority)
 
     def discard(self, k: int) -> None:
         """Closed histories are passed over when their turn comes."""
 
     def take(self) -> int | None:
         """What to ask about next; None: nothing."""
-        while self._heap:
-            k = heapq.heappop(self._heap)[1]
-            if self._stage[k] != CLOSED:
+        late, stage = self._late, self._stage
+        while True:
+            near = self._near
+            if late and (not near or late[0] < near[-1]):
+                k = heapq.heappop(late)[1]
+            elif near:
+                k = near.pop()[1]
+            elif self._far:
+                self._approach()
+                continue
+            else:
+                return None
+            if stage[k] != CLOSED:
                 return k
-        return None
+
+    def _part(self) -> None:
+        """Too many are near: only the most promising of them stay."""
+        for priority, k in self._near + self._late:
+            self._far.append(k)
+            self._priority.append(-priority)
+        self._near.clear()
+        self._late.clear()
+        self._approach()
+
+    def _approach(self) -> None:
+        """Put the most promising of the far histories in order."""
+        far, priority = np.array(self._far), np.array(self._priority)
+        some = max(NEAR, len(far) // 16)
+        self._least = -math.inf if len(far) <= some else float(-np.partition(-priority, some)[some])
+        near = priority >= self._least
+        order = np.lexsort((-far[near], priority[near]))
+        self._near = list(zip((-priority[near][order]).tolist(), far[near][order].tolist(), strict=True))
+        self._far = array("i", far[~near].tobytes())
+        self._priority = array("d", priority[~near].tobytes())
 
     def clear(self) -> None:
         """Forget all."""
-        self._heap.clear()
+        self._near.clear()
+        self._late.clear()
+        self._far, self._priority, self._least = array("i"), array("d"), -math.inf
 
     def __len__(self) -> int:
-        return len(self._heap)
+        return len(self._near) + len(self._late) + len(self._far)
 
 
 class MostPromising:
@@ -84,6 +150,11 @@ class MostPromising:
             self._urgent[k] = None
         self._waiting.add(k)
         self._count(k, 1)
+
+    def add_all(self, histories: Iterable[int], priorities: Sequence[float]) -> None:
+        """Something is to be asked about several histories."""
+        for k, priority in zip(histories, priorities, strict=True):
+            self.add(k, priority)
 
     def discard(self, k: int) -> None:
         """Nothing is to be asked about `k` any more."""

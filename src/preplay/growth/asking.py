@@ -26,7 +26,8 @@ class Questions(Generic[Q, A]):
         self._ask = ask
         self._ahead = ahead
         self._waiting: dict[int, Q] = {}
-        self._answers: dict[int, A] = {}
+        self.answers: dict[int, A] = {}
+        """What was answered and not taken yet."""
         self.asked = 0
 
     def submit(self, ticket: int, question: Q) -> None:
@@ -35,20 +36,11 @@ class Questions(Generic[Q, A]):
         if self._ahead is not None:
             self._ahead.prefetch([question])
 
-    @property
-    def untaken(self) -> list[int]:
-        """The tickets whose answers are there and were not taken yet."""
-        return list(self._answers)
-
     def recall(self, tickets: Sequence[int]) -> None:
         """Ask questions under way that were asked and counted before an interruption."""
         questions = [self._waiting.pop(ticket) for ticket in tickets]
         if questions:
-            self._answers.update(zip(tickets, self._ask(questions), strict=True))
-
-    def answered(self, ticket: int) -> bool:
-        """Whether `take` will not have to wait."""
-        return ticket in self._answers
+            self.answers.update(zip(tickets, self._ask(questions), strict=True))
 
     def wait(self, ticket: int) -> None:
         """Ask, and unless work goes on ahead ask all that waits; blocks until there is an answer."""
@@ -58,20 +50,20 @@ class Questions(Generic[Q, A]):
         if len(answers) != len(questions):
             raise GameError(f"{len(answers)} answers to {len(questions)} questions; expected one each")
         self.asked += len(questions)
-        self._answers.update(zip(tickets, answers, strict=True))
+        self.answers.update(zip(tickets, answers, strict=True))
         for t in tickets:
             del self._waiting[t]
 
     def take(self, ticket: int) -> A:
         """The answer to a question; blocks until it is there."""
-        if ticket not in self._answers:
+        if ticket not in self.answers:
             self.wait(ticket)
-        return self._answers.pop(ticket)
+        return self.answers.pop(ticket)
 
     def forget(self, ticket: int) -> None:
         """Drop a question, if it is under way: its answer no longer matters."""
         question = self._waiting.pop(ticket, None)
-        self._answers.pop(ticket, None)
+        self.answers.pop(ticket, None)
         if question is not None and self._ahead is not None:
             self._ahead.cancel([question])
 

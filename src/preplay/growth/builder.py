@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping
-from pathlib import Path
-from zipfile import is_zipfile
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from preplay.errors import StoreError
-from preplay.files import replacing
+from preplay.growth.columns import Defaults
 from preplay.policy import REST
 from preplay.tree import BEATEN, CHOOSES, Tree
 
@@ -25,22 +23,40 @@ EXPANDED = 2
 CLOSED = 3
 """A leaf for good: final, or expanding it cannot pay."""
 
+COLUMNS: dict[str, type[np.generic]] = {
+    "parent": np.int32,
+    "action": np.int32,
+    "player": np.int8,
+    "base": np.float64,
+    "prep": np.float64,
+    "value": np.float64,
+    "radius": np.float64,
+    "first": np.int32,
+    "count": np.int32,
+    "stage": np.int8,
+}
+"""What is kept of a tree under construction, and as what."""
+
 
 class Builder:
-    """Histories as they are met. Children of one history are created together, side by side."""
+    """Histories as they are met. Children of one history are created together, side by side.
+
+    There are `len(built)` of them; columns of what is learned later have room for more.
+    """
 
     def __init__(self) -> None:
-        self.parent = array("i")
+        self.parent: list[int] = []
         self.action = array("i")
-        self.player = array("b")
+        self.player: list[int] = []
         self.base = array("d")
         self.prep = array("d")
-        self.value = array("d")
-        self.radius = array("d")
-        self.first = array("i")
-        self.count = array("i")
-        self.stage = array("b")
         self.depth = array("i")
+        self._later = Defaults()
+        self.value: array[float] = self._later.array("d", math.nan)
+        self.radius: array[float] = self._later.array("d", 0.0)
+        self.first: array[int] = self._later.array("i", 0)
+        self.count: array[int] = self._later.array("i", 0)
+        self.stage = self._later.numbers(UNASKED)
         self.names: dict[str, int] = {}
         self.choosing: set[int] = set()
         """The own histories of whose children the book plays one for sure."""
@@ -62,12 +78,8 @@ class Builder:
         self.player.append(player)
         self.base.append(base)
         self.prep.append(prep)
-        self.value.append(math.nan)
-        self.radius.append(0.0)
-        self.first.append(0)
-        self.count.append(0)
-        self.stage.append(UNASKED)
         self.depth.append(self.depth[parent] + 1 if parent >= 0 else 0)
+        self._later.cover(len(self.parent))
         return len(self.parent) - 1
 
     def add_children(
@@ -80,18 +92,15 @@ class Builder:
         self.player.extend(players)
         self.base.extend(base)
         self.prep.extend(prep)
-        self.value.extend([math.nan] * n)
-        self.radius.extend([0.0] * n)
-        self.first.extend([0] * n)
-        self.count.extend([0] * n)
-        self.stage.extend([UNASKED] * n)
         self.depth.extend([self.depth[parent] + 1] * n)
+        if len(self.stage) < first + n:
+            self._later.cover(first + n)
         self.first[parent], self.count[parent] = first, n
         return range(first, first + n)
 
     def is_rest(self, k: int) -> bool:
         """Whether `k` stands for the moves that the opponent's distribution does not name."""
-        return self.action[k] >= 0 and self.action[k] == self.names.get(REST)
+        return self.action[k] == self.names.get(REST, len(self.names))
 
     def history(self, k: int) -> tuple[str, ...]:
         """The action names from the root to `k`."""
@@ -106,8 +115,8 @@ class Builder:
         self, keep: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """The order of the frozen tree, and each one's number of children: those of `keep` alone."""
-        first = np.frombuffer(self.first, dtype=np.int32)
-        count = np.where(keep, np.frombuffer(self.count, dtype=np.int32), 0)
+        first = self.column("first")
+        count = np.where(keep, self.column("count"), 0)
         levels = [np.zeros(1, dtype=np.int64)]
         sizes = []
         while len(levels[-1]):
@@ -135,13 +144,13 @@ class Builder:
         return Tree(
             parent=parent,
             first=starts,
-            player=np.frombuffer(self.player, dtype=np.int8)[order],
-            base=np.frombuffer(self.base)[order],
-            prep=np.frombuffer(self.prep)[order],
-            value=np.frombuffer(self.value)[order],
-            radius=np.frombuffer(self.radius)[order],
+            player=self.column("player")[order],
+            base=self.column("base")[order],
+            prep=self.column("prep")[order],
+            value=self.column("value")[order],
+            radius=self.column("radius")[order],
             open=open[order],
-            action=np.frombuffer(self.action, dtype=np.int32)[order],
+            action=self.column("action")[order],
             names=tuple(self.names),
             choice=self._choice(keep)[order] if self.choosing else None,
             position=None if position is None else self._position(position)[order],
@@ -159,54 +168,20 @@ class Builder:
         choice[list(self.beaten)] = BEATEN
         return choice
 
-    def columns(self) -> dict[str, npt.NDArray[np.generic]]:
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """A column as an array."""
+        return np.array(getattr(self, name)[: len(self)], dtype=COLUMNS[name])
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
         """All columns as arrays, for a checkpoint."""
-        return {name: np.array(column) for name, column in self._arrays().items()} | {
+        return {name: self.column(name) for name in COLUMNS} | {
             "names": np.array(list(self.names), dtype=np.str_)
         }
 
-    def restore(self, columns: dict[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, columns: dict[str, npt.NDArray[Any]]) -> None:
         """Take the columns of a checkpoint."""
-        for name, column in self._arrays().items():
-            data = columns[name]
-            column.frombytes(data.astype(np.dtype(column.typecode)).tobytes())
+        for name, kind in COLUMNS.items():
+            getattr(self, name).extend(columns[name].astype(kind).tolist())
         for parent in self.parent:
             self.depth.append(self.depth[parent] + 1 if parent >= 0 else 0)
         self.names = {str(name): k for k, name in enumerate(columns["names"])}
-
-    def _arrays(self) -> dict[str, array[int] | array[float]]:
-        names = (
-            "parent",
-            "action",
-            "player",
-            "base",
-            "prep",
-            "value",
-            "radius",
-            "first",
-            "count",
-            "stage",
-        )
-        return {name: getattr(self, name) for name in names}
-
-
-def save_columns(path: Path, columns: dict[str, npt.NDArray[np.generic]]) -> None:
-    """Write arrays to an .npz file so that a kill leaves the old file or the new one, never half."""
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **columns)  # type: ignore[arg-type]
-
-
-def read_columns(path: Path, purpose: str) -> dict[str, npt.NDArray[np.generic]]:
-    """The arrays of a checkpoint; a damaged one, or one made for another purpose, is a StoreError."""
-    try:
-        if not is_zipfile(path):
-            raise ValueError("damaged, or not an .npz file")
-        with np.load(path, allow_pickle=False) as file:
-            columns = dict(file)
-        if str(columns["purpose"]) != purpose:
-            raise ValueError(f"it is for {columns['purpose']}, not {purpose}")
-    except Exception as error:
-        raise StoreError(
-            f"{path}: not a checkpoint to go on from ({error}); remove it to start anew"
-        ) from None
-    return columns

@@ -12,7 +12,8 @@ import numpy as np
 
 from preplay.errors import StoreError
 from preplay.game import Game, S, Side
-from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder, save_columns
+from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
+from preplay.growth.columns import save_columns
 from preplay.growth.front import FIRST, Front
 from preplay.growth.sharing import Pools
 from preplay.tree import KINDS, check_columns
@@ -30,11 +31,11 @@ def save(front: Front[S], path: Path) -> None:
     more: dict[str, Any] = {
         "reach": np.array(front.reach),
         "asked": np.array([questions.asked for questions in front.oracles]),
-        "untaken": np.array([k for q in front.oracles for k in q.untaken], dtype=np.int64),
+        "untaken": np.array([k for q in front.oracles for k in q.answers], dtype=np.int64),
         "window": np.array([k for k, _ in front.window], dtype=np.int64),
         "purpose": np.array(_purpose(front)),
     }
-    more |= {name: np.array(getattr(front.bounds, name)) for name in BOUNDS}
+    more |= {name: np.array(getattr(front.bounds, name)[: len(front.built)]) for name in BOUNDS}
     if front.ask_choice is not None:
         more["choosing"] = np.array(sorted(front.built.choosing), dtype=np.int64)
         more["beaten"] = np.array(sorted(front.built.beaten), dtype=np.int64)
@@ -81,7 +82,7 @@ def _purpose(front: Front[S]) -> str:
 def _restore(front: Front[S], columns: dict[str, Any]) -> None:
     built = front.built
     built.restore(columns)
-    front.reach = array("d", columns["reach"].tolist())
+    front.reach = columns["reach"].tolist()
     if front.ask_choice is not None:
         built.choosing.update(columns["choosing"].tolist())
         front.bounds.price.update(dict.fromkeys(built.choosing, front.goal.cost))

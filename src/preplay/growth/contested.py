@@ -28,7 +28,8 @@ import numpy.typing as npt
 from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.growth.asking import Questions, to_evaluator, to_policy
-from preplay.growth.builder import CLOSED, EXPANDED, Builder, read_columns, save_columns
+from preplay.growth.builder import CLOSED, EXPANDED, Builder
+from preplay.growth.columns import read_columns, save_columns
 from preplay.growth.goals import Ending, GrowthProgress, Limits
 from preplay.growth.reaches import Reaches
 from preplay.policy import REST, Policy, check_distribution, check_pair
@@ -118,7 +119,7 @@ class ContestedGrowth(Generic[S]):
     def grown(self) -> Contested:
         """The tree so far; where a stop left values out they are unknown."""
         built = self._built
-        expanded: Bools = np.equal(np.frombuffer(built.stage, dtype=np.int8), EXPANDED)
+        expanded: Bools = np.equal(built.column("stage"), EXPANDED)
         opened = np.array([self._open(k) for k in range(len(built))], dtype=np.bool_)
         order, _ = built.breadth_first(expanded)
         tree = built.freeze(expanded, opened)

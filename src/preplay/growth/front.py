@@ -40,7 +40,7 @@ class Front(Generic[S]):
     goal: Goal
     limits: Limits
     built: Builder = field(default_factory=Builder)
-    reach: array[float] = field(default_factory=lambda: array("d"))
+    reach: list[float] = field(default_factory=list)
     states: dict[int, S] = field(default_factory=dict)
     opening: set[int] = field(default_factory=set)
     """The histories before the side's first decision, and those of that decision."""
@@ -52,6 +52,7 @@ class Front(Generic[S]):
 
     def __post_init__(self) -> None:
         self.longest = self.game.longest
+        self.most = math.inf if self.limits.histories is None else self.limits.histories
         self.pools = None if self.goal.position is None else Pools(self.goal.position)
         shared = self.pools is not None
         beaten = None if self.goal.limited or shared else self.beaten
@@ -82,7 +83,7 @@ class Front(Generic[S]):
         self.built.add(-1, "", player, 1.0, 1.0)
         self.opening.add(0)
         self.spent.append(0)
-        self.enter(range(1), [state], [1.0], FIRST)
+        self.bounds.add(*self.enter(range(1), [state], [player], [1.0], opening=True))
         (value,) = self.value.values([state])
         self.ask_value.asked += 1
         if player == self.side:
@@ -98,11 +99,14 @@ class Front(Generic[S]):
         except GameError as error:
             raise GameError(f"{self.where(k)}: {error}") from None
         mover = self.built.player[k]
-        own = mover == self.side
-        if REST in distribution and (own or mover == CHANCE):
+        if REST in distribution and mover in (self.side, CHANCE):
             raise GameError(f"{self.where(k)}: a share for '{REST}'; expected it of the opponent alone")
-        actions = [action for action, p in distribution.items() if p > 0.0]
-        self.branch(k, actions, [p for p in distribution.values() if p > 0.0])
+        shares = list(distribution.values())
+        if min(shares) > 0.0:
+            self.branch(k, list(distribution), shares)
+        else:
+            actions = [action for action, p in distribution.items() if p > 0.0]
+            self.branch(k, actions, [p for p in shares if p > 0.0])
 
     def offer(self, k: int, menu: Menu) -> None:
         """Create the children of an own history that are alternatives: a book plays one for sure."""
@@ -114,54 +118,64 @@ class Front(Generic[S]):
 
     def branch(self, k: int, actions: list[str], shares: list[float]) -> None:
         """Create the children of `k` after these actions."""
-        check_length(self.built.depth[k] + 1, self.longest)
-        state, reach, mover = self.states.pop(k), self.reach[k], self.built.player[k]
+        built = self.built
+        check_length(built.depth[k] + 1, self.longest)
+        mover, reach = built.player[k], self.reach[k]
         own = mover == self.side
-        states = self.after(k, state, actions)
-        players = [
-            mover if action == REST else self.game.player(child)
-            for action, child in zip(actions, states, strict=True)
-        ]
+        states = self.after(k, self.states.pop(k), actions)
+        players = list(map(self.game.player, states))
+        if REST in actions:
+            players[actions.index(REST)] = mover
         unknown = [math.nan] * len(shares)
         base = unknown if own else shares
         prep = shares if own or mover == CHANCE else unknown
-        children = self.built.add_children(k, actions, players, base, prep)
-        self.built.stage[k] = EXPANDED
+        children = built.add_children(k, actions, players, base, prep)
+        built.stage[k] = EXPANDED
         if self.ask_choice is not None:
             spent = self.spent[k]
             self.spent.extend([spent] * len(children))
-            if k in self.built.choosing:
+            if k in built.choosing:
                 for c in children[1:]:
                     self.spent[c] = spent + 1
         opening = not own and k in self.opening
         if opening:
             self.opening.update(children)
-        self.enter(children, states, [reach * p for p in shares], FIRST if opening else 0.0)
-        self.bounds.going_on(k, self.goal.cost if own else 0.0)
+        up, low = self.enter(children, states, players, [reach * p for p in shares], opening)
+        self.bounds.going_on(k, up, low, self.goal.cost if own else 0.0)
 
-    def enter(self, histories: range, states: Sequence[S], reaches: list[float], priority: float) -> None:
-        """Bound new histories, and put those that are not over on the agenda."""
-        built = self.built
-        player, value, radius, stage = built.player, built.value, built.radius, built.stage
-        up, low = reaches.copy(), [0.0] * len(reaches)
-        for j, (k, state, reach) in enumerate(zip(histories, states, reaches, strict=True)):
-            mover = player[k]
+    def enter(
+        self,
+        histories: range,
+        states: Sequence[S],
+        players: Sequence[int],
+        reaches: list[float],
+        opening: bool,
+    ) -> tuple[list[float], list[float]]:
+        """Put new histories that are not over on the agenda; the most and the least they may earn."""
+        self.reach.extend(reaches)
+        low = [0.0] * len(reaches)
+        if min(players) >= CHANCE and max(players) <= 2 and min(reaches) > self.limits.negligible:
+            self.states.update(zip(histories, states, strict=True))
+            self.agenda.add_all(histories, [FIRST] * len(reaches) if opening else reaches)
+            return reaches, low
+        built, up = self.built, reaches.copy()
+        for j, (k, mover, reach) in enumerate(zip(histories, players, reaches, strict=True)):
             if mover == FINAL:
-                value[k] = self.checked_utility(k, self.game.utility(state))
-                stage[k] = CLOSED
-                up[j] = low[j] = reach * (value[k] if self.side == 1 else 1.0 - value[k])
+                value = self.checked_utility(k, self.game.utility(states[j]))
+                built.value[k] = value
+                built.stage[k] = CLOSED
+                up[j] = low[j] = reach * (value if self.side == 1 else 1.0 - value)
             elif reach <= self.limits.negligible:
-                value[k] = radius[k] = 0.5
-                stage[k] = CLOSED
+                built.value[k] = built.radius[k] = 0.5
+                built.stage[k] = CLOSED
             elif CHANCE <= mover <= 2:
-                self.states[k] = state
-                self.agenda.add(k, max(reach, priority))
+                self.states[k] = states[j]
+                self.agenda.add(k, FIRST if opening else reach)
             else:
                 raise GameError(
                     f"{self.where(k)}: player {mover}; expected 1, 2, 0 (chance) or -1 (over)"
                 )
-        self.reach.extend(reaches)
-        self.bounds.add(up, low)
+        return up, low
 
     def after(self, k: int, state: S, actions: Sequence[str]) -> list[S]:
         """The states after each action from `state`, which is that of `k`.
@@ -169,8 +183,11 @@ class Front(Generic[S]):
         The rest of the opponent's moves has the state in which they are made: it is valued there, as if
         the opponent played their best move (fact 12).
         """
+        after = self.game.next
         try:
-            return [state if action == REST else self.game.next(state, action) for action in actions]
+            if REST in actions:
+                return [state if action == REST else after(state, action) for action in actions]
+            return [after(state, action) for action in actions]
         except Exception as error:
             known = self.game.actions(state)
             for action in actions:
@@ -185,20 +202,21 @@ class Front(Generic[S]):
 
         The rest of the opponent's moves is a leaf whatever it is worth: it ends the book.
         """
-        self.built.value[k], self.built.radius[k] = self.checked_value(k, value)
+        built, reach = self.built, self.reach[k]
+        built.value[k], built.radius[k] = self.checked_value(k, value)
         low, high = self.mine(k)
-        reach = self.reach[k]
-        if self.pools is not None and self.built.player[k] == self.side:
+        own = built.player[k] == self.side
+        if own and self.pools is not None:
             self.pooled(k, self.pools, reach * (1.0 - low))
             self.bounds.stopping(k, reach * high, reach * low, reach)
             return
-        potential = self.potential(k)
-        if potential > 0.0 and self.built.player[k] == self.side:
-            self.built.stage[k] = VALUED
+        potential = self.goal.potential(reach, low) if own else 0.0
+        if potential > 0.0:
+            built.stage[k] = VALUED
             self.agenda.add(k, potential)
             hope = reach - self.goal.cost
         else:
-            self.built.stage[k] = CLOSED
+            built.stage[k] = CLOSED
             del self.states[k]
             hope = -math.inf
         self.bounds.stopping(k, reach * high, reach * low, hope)
@@ -247,48 +265,72 @@ class Front(Generic[S]):
 
     # --- asking ---------------------------------------------------------------------------------
 
+    def advance(self, stop: Stop) -> bool:
+        """Ask, and apply answers in the order asked, up to one that had to be waited for, or a limit.
+
+        Whether there may be more to do.
+        """
+        window, met, stage, gap = self.window, self.built.parent, self.built.stage, self.limits.gap
+        waited = False
+        while not waited and len(met) < self.most and not (gap > 0.0 and self.certified):
+            self.fill()
+            if len(met) >= self.most:
+                break
+            if not window:
+                return False
+            k, questions = window[0]
+            if stage[k] == CLOSED:
+                window.popleft()
+                continue
+            waited = k not in questions.answers
+            if waited:
+                with stop.interruptible():
+                    questions.wait(k)
+            window.popleft()
+            answer = questions.answers.pop(k)
+            if questions is self.ask_value:
+                self.valued(k, answer)
+            elif isinstance(answer, tuple):
+                self.offer(k, answer)
+            else:
+                self.expand(k, answer)
+        return True
+
     def fill(self) -> None:
         """Put the most promising questions under way until the window is full."""
-        most = self.limits.histories or math.inf
-        while len(self.window) < self.limits.window and len(self.built) < most:
+        window, player, size = self.window, self.built.player, self.limits.window
+        while len(window) < size and len(player) < self.most:
             k = self.agenda.take()
             if k is None:
-                break
-            if self.built.player[k] == CHANCE:
+                return
+            if player[k] == CHANCE:
                 self.expand(k, self.game.chance(self.states[k]))
                 continue
             questions = self.questions(k)
             questions.submit(k, self.states[k])
-            self.window.append((k, questions))
+            window.append((k, questions))
+
+    @property
+    def full(self) -> bool:
+        """Whether there are as many histories as wanted."""
+        return len(self.built.parent) >= self.most
+
+    @property
+    def certified(self) -> bool:
+        """Whether the upper bound is as near to the best net found as wanted."""
+        gap = self.limits.gap
+        return gap > 0.0 and self.bounds.up[0] - self.bounds.low[0] <= gap and self.opened
 
     def questions(self, k: int) -> Questions[S, Any]:
         """Whom to ask about `k` next."""
-        if self.built.player[k] != self.side:
-            return self.ask_value if self.built.is_rest(k) else self.ask_base
-        if self.built.stage[k] == UNASKED:
+        built = self.built
+        if built.player[k] != self.side:
+            return self.ask_value if built.is_rest(k) else self.ask_base
+        if built.stage[k] == UNASKED:
             return self.ask_value
         if self.ask_choice is None or self.spent[k] >= self.deviations:
             return self.ask_prep
         return self.ask_choice
-
-    def step(self, stop: Stop) -> None:
-        """Take the oldest answer and apply it."""
-        k, questions = self.window[0]
-        if self.built.stage[k] == CLOSED:
-            self.window.popleft()
-            return
-        if not questions.answered(k):
-            with stop.interruptible():
-                questions.wait(k)
-        self.window.popleft()
-        if questions is self.ask_value:
-            self.valued(k, questions.take(k))
-            return
-        answer = questions.take(k)
-        if isinstance(answer, tuple):
-            self.offer(k, answer)
-        else:
-            self.expand(k, answer)
 
     def give_up(self, k: int) -> None:
         """Nothing depends on `k` any more: no question about it is worth an answer."""
@@ -323,7 +365,7 @@ class Front(Generic[S]):
         one. Without all of the side's first decisions there is no book, and the root is the tree.
         """
         built = self.built
-        stage = np.frombuffer(built.stage, dtype=np.int8)
+        stage = built.column("stage")
         keep = stage == EXPANDED
         open = (stage == UNASKED) | (stage == VALUED)
         if not self.opened:

@@ -11,10 +11,10 @@ is closed too (fact 9).
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Callable
 
 from preplay.growth.builder import CLOSED, EXPANDED, Builder
+from preplay.growth.columns import Defaults
 
 STALE = 1.0 - 1.0 / 128.0
 """Bounds move upwards when the interval shrinks to less than this part of what it was.
@@ -43,21 +43,21 @@ class Intervals:
         earn; None: options stay, whatever they may earn."""
         self.shared = shared
         """Whether a price may be paid elsewhere already: the upper bounds then leave it out."""
-        self.up = array("d")
-        self.low = array("d")
-        self.stop_up = array("d")  # own histories: the most that stopping here may earn, else -inf
-        self.stop_low = array("d")
-        self.on_up = array("d")  # the most that the children may earn together, less the cost
-        self.on_low = array("d")
+        self.up: list[float] = []
+        self.low: list[float] = []
+        self._later = Defaults()
+        self.stop_up = self._later.numbers(-math.inf)  # own histories: the most that stopping may earn
+        self.stop_low = self._later.numbers(-math.inf)
+        self.on_up = self._later.numbers(-math.inf)  # the most that the children may earn, less the cost
+        self.on_low = self._later.numbers(-math.inf)
         self.price: dict[int, float] = {}  # what going on costs where options are compared
 
     def add(self, up: list[float], low: list[float]) -> None:
         """Bounds of new histories."""
         self.up.extend(up)
         self.low.extend(low)
-        nothing = [-math.inf] * len(up)
-        for column in (self.stop_up, self.stop_low, self.on_up, self.on_low):
-            column.extend(nothing)
+        if len(self.on_low) < len(self.up):
+            self._later.cover(len(self.up))
 
     def stopping(self, k: int, up: float, low: float, hope: float) -> None:
         """An own history got its value; going on from it may earn up to `hope`."""
@@ -65,37 +65,33 @@ class Intervals:
         self.on_up[k] = hope
         self.carry(k)
 
-    def going_on(self, k: int, cost: float) -> None:
-        """The children of `k` are there; going on to them costs this much."""
-        self.sum_up(k, cost)
-        self.carry(k)
-
-    def sum_up(self, k: int, cost: float) -> None:
-        """What going on from `k` is worth, from the bounds of its children."""
-        first = self.built.first[k]
+    def going_on(self, k: int, up: list[float], low: list[float], cost: float) -> None:
+        """The children of `k` are there, with these bounds; going on to them costs this much."""
+        self.add(up, low)
         if k in self.built.choosing:
             self.price[k] = cost
             self.compare(k)
-            return
-        children = slice(first, first + self.built.count[k])
-        self.on_up[k] = math.fsum(self.up[children]) - (0.0 if self.shared else cost)
-        self.on_low[k] = math.fsum(self.low[children]) - cost
+        else:
+            self.on_up[k] = math.fsum(up) - (0.0 if self.shared else cost)
+            self.on_low[k] = math.fsum(low) - cost
+        self.carry(k)
 
     def carry(self, k: int) -> None:
         """Bring the bounds of `k`, and then of the histories above it, (nearly) up to date."""
         parent, stage, choosing = self.built.parent, self.built.stage, self.built.choosing
-        certain = self.certain
-        all_up, all_low = self.up, self.low
-        on_up, on_low, stop_up, stop_low = self.on_up, self.on_low, self.stop_up, self.stop_low
+        all_up, all_low, on_up, on_low = self.up, self.low, self.on_up, self.on_low
+        up, low = on_up[k], on_low[k]
         while True:
-            up, low = on_up[k], on_low[k]
-            if certain and up <= stop_low[k]:
-                self.drop(k)
-                up, low = stop_up[k], stop_low[k]
-            if up < stop_up[k]:  # noqa: PLR1730 (a call to max takes four times as long)
-                up = stop_up[k]
-            if low < stop_low[k]:  # noqa: PLR1730
-                low = stop_low[k]
+            least = self.stop_low[k]
+            if least >= 0.0:  # it is possible to stop here
+                most = self.stop_up[k]
+                if up <= least and self.certain:
+                    self.drop(k)
+                    up, low = most, least
+                if up < most:  # noqa: PLR1730 (a call to max takes four times as long)
+                    up = most
+                if low < least:  # noqa: PLR1730
+                    low = least
             before_up, before_low = all_up[k], all_low[k]
             if up - low > (before_up - before_low) * STALE:
                 return
@@ -103,11 +99,12 @@ class Intervals:
             k = parent[k]
             if k < 0 or stage[k] != EXPANDED:
                 return
-            if k in choosing:
+            if choosing and k in choosing:
                 self.compare(k)
+                up, low = on_up[k], on_low[k]
             else:
-                on_up[k] += up - before_up
-                on_low[k] += low - before_low
+                on_up[k] = up = on_up[k] + (up - before_up)
+                on_low[k] = low = on_low[k] + (low - before_low)
 
     def compare(self, k: int) -> None:
         """What going on from `k` is worth by the best option; options that cannot be it are closed."""
@@ -127,6 +124,8 @@ class Intervals:
     def drop(self, k: int) -> None:
         """Make `k` a leaf: nothing below it is of interest any more."""
         stage, first, count = self.built.stage, self.built.first, self.built.count
+        if stage[k] == CLOSED:
+            return
         stack = [k]
         while stack:
             j = stack.pop()

@@ -60,13 +60,12 @@ def grow(
     else:
         with stop.interruptible():  # the value of the root may take long; before it there is no result
             front.plant()
-    bounds = front.bounds
     ending: Ending = "complete"
     try:
         try:
             while True:
                 now = time.monotonic()
-                if limits.histories is not None and len(front.built) >= limits.histories:
+                if front.full:
                     ending = "histories"
                     break
                 if stop.asked:
@@ -75,15 +74,11 @@ def grow(
                 if limits.seconds is not None and now - start >= limits.seconds:
                     ending = "seconds"
                     break
-                if limits.gap > 0.0 and bounds.up[0] - bounds.low[0] <= limits.gap and front.opened:
+                if front.certified:
                     ending = "gap"
                     break
-                front.fill()
-                if limits.histories is not None and len(front.built) >= limits.histories:
-                    continue  # the limit was met by moves of chance
-                if not front.window:
+                if not front.advance(stop):
                     break
-                front.step(stop)
                 if progress is not None and now - told >= 0.1:
                     told = now
                     progress(_snapshot(front, start))

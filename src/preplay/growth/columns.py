@@ -1,0 +1,70 @@
+"""Growable columns of numbers, and how they are kept in a file."""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+from typing import Any, TypeVar
+from zipfile import is_zipfile
+
+import numpy as np
+import numpy.typing as npt
+
+from preplay.errors import StoreError
+from preplay.files import replacing
+
+T = TypeVar("T", int, float)
+
+ROOM = 4096
+"""How many numbers are added to a column at once."""
+
+
+class Defaults:
+    """Columns of what is learned later: they begin at a default, and there is always room ahead.
+
+    Extending a column by a block takes hardly longer than by a number, and growth has many columns.
+    Those that every step reads are lists, which Python reads several times as fast as arrays.
+    """
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[list[Any] | array[Any], list[Any] | array[Any]]] = []
+
+    def numbers(self, default: T) -> list[T]:
+        """A new column that is read often."""
+        column: list[T] = []
+        self._blocks.append((column, [default] * ROOM))
+        return column
+
+    def array(self, code: str, default: float) -> array[Any]:
+        """A new column that takes little memory."""
+        column = array(code)
+        self._blocks.append((column, array(code, [default]) * ROOM))
+        return column
+
+    def cover(self, size: int) -> None:
+        """Make every column at least so long."""
+        for column, block in self._blocks:
+            while len(column) < size:
+                column.extend(block)
+
+
+def save_columns(path: Path, columns: dict[str, npt.NDArray[np.generic]]) -> None:
+    """Write arrays to an .npz file so that a kill leaves the old file or the new one, never half."""
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **columns)  # type: ignore[arg-type]
+
+
+def read_columns(path: Path, purpose: str) -> dict[str, npt.NDArray[np.generic]]:
+    """The arrays of a checkpoint; a damaged one, or one made for another purpose, is a StoreError."""
+    try:
+        if not is_zipfile(path):
+            raise ValueError("damaged, or not an .npz file")
+        with np.load(path, allow_pickle=False) as file:
+            columns = dict(file)
+        if str(columns["purpose"]) != purpose:
+            raise ValueError(f"it is for {columns['purpose']}, not {purpose}")
+    except Exception as error:
+        raise StoreError(
+            f"{path}: not a checkpoint to go on from ({error}); remove it to start anew"
+        ) from None
+    return columns

@@ -18,7 +18,7 @@ import numpy as np
 
 from preplay.errors import GameError, InputError, StoreError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side, other
-from preplay.growth.builder import read_columns, save_columns
+from preplay.growth.columns import read_columns, save_columns
 from preplay.policy import REST, Menu, Menus, Policy, check_distribution
 from preplay.stopping import Stop
 from preplay.tree import Bools, Bytes, Floats, Ints

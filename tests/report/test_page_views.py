@@ -280,6 +280,12 @@ def test_a_match_and_a_policy_have_pages(browser: Browser, place: Path) -> None:
     assert "Promised" in browser.text("#panel-trust")
     browser.open(place / "policy.html")
     assert "hard to prepare against" in browser.text("h1")
+    assert "64.00% as it plays now" in " ".join(browser.text(".figures").split())
+    browser.find("#tab-trust").click()
+    told = browser.text("#panel-trust")
+    for words in ("58.000% became 56.000%", "61.000% or more", "Choosing its moves", "at most 60.500%"):
+        assert words in told
+    browser.open(place / "policy.html")
     browser.press(RIGHT)
     assert len(browser.all(".reply")) == 2
     assert browser.console() == []

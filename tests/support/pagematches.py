@@ -65,6 +65,8 @@ def save_policy(directory: Path) -> None:
         {"history": ["d2d4", "d7d5", "c2c4"], "moves": {"c7c6": 0.5, "e7e6": 0.3, "d5c4": 0.2}},
     ]
     told = {"side": "black", "value": 0.56, "lower": 0.5595, "upper": 0.5601, "gap": 6e-4, "loss": 0.004}
+    told |= {"unprepared": 0.55, "unhardened": 0.64, "choosing": [0.6, 0.605]}
+    told["judged"] = {"before": 0.58, "after": 0.56, "fresh": 0.558}
     run.write("result.json", told | {"before": {"randomness": 10.0, "value": 0.61}, "policy": policy})
 
 

@@ -15,6 +15,12 @@ from preplay.report.played import beginning
 from preplay.runs.directory import RESULT, Run
 from preplay.tree import Tree, from_parents
 
+SHOWN = (
+    *("value", "lower", "upper", "gap", "loss", "cost"),
+    *("unprepared", "unhardened", "choosing", "judged"),
+)
+"""What the page shows of the result beside the mix."""
+
 
 @dataclass
 class _Place:
@@ -50,10 +56,7 @@ def hardened(run: Run) -> dict[str, Any]:
         "drawing": None if written else drawn(tree, matchup),
         "start": fen,
         **early,
-        "policy": {
-            key: result.get(key) for key in ("value", "lower", "upper", "gap", "loss", "cost", "allowed")
-        }
-        | {"before": before, "positions": len(rows)},
+        "policy": {key: result.get(key) for key in SHOWN} | {"before": before, "positions": len(rows)},
         "tree": columns(tree, *((written.moves, written.labels) if written else (None, None)))
         | {"p": shares(tree.base)[1:], "value": [None] * tree.size, "openings": named},
     }

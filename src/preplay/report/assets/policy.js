@@ -31,9 +31,10 @@ export function policyCard(app, k) {
 }
 
 export function policyTop(data) {
-  const { value, before, positions } = data.policy;
+  const { value, before, unhardened, positions } = data.policy;
   const figures = [[percent(value, 2), `is what ${data.sides[2 - data.side]} nets by preparing`]];
-  if (Number.isFinite(before.value)) figures.push([percent(before.value, 2), 'before', 'wide']);
+  if (Number.isFinite(unhardened)) figures.push([percent(unhardened, 2), 'as it plays now', 'wide']);
+  else if (Number.isFinite(before.value)) figures.push([percent(before.value, 2), 'by softmax', 'wide']);
   makeTop(data, `${data.sides[data.side - 1]}: hard to prepare against`, [...figures, [compact(positions), positions === 1 ? 'position' : 'positions', 'wide']]);
 }
 
@@ -44,7 +45,11 @@ export function policyFacts(data) {
     factList([
       [`The best book of ${preparer} nets`, percent(p.value, 3), Number.isFinite(p.gap) ? exactness(p.gap) : ''],
       Number.isFinite(p.lower) && Number.isFinite(p.upper) && ['Certified', `between ${percent(p.lower, 3)} and ${percent(p.upper, 3)}`],
-      Number.isFinite(p.before.value) && ['Before', percent(p.before.value, 3), Number.isFinite(p.before.randomness) ? `with softmax of ${compact(p.before.randomness)} centipawns` : ''],
+      p.judged && ['Judged', `${percent(p.judged.before, 3)} became ${percent(p.judged.after, 3)}`, Number.isFinite(p.judged.fresh) ? `a fresh search says ${percent(p.judged.fresh, 3)}` : ''],
+      Number.isFinite(p.unhardened) && ['As it plays now', percent(p.unhardened, 3)],
+      Number.isFinite(p.before.value) && ['By softmax', `${percent(p.before.value, 3)} or more`, Number.isFinite(p.before.randomness) ? `the best one, of ${compact(p.before.randomness)} centipawns` : ''],
+      p.choosing && ['Choosing its moves', percent(p.choosing[0], 3), p.choosing[1] > p.choosing[0] ? `at most ${percent(p.choosing[1], 3)}` : ''],
+      Number.isFinite(p.unprepared) && ['Without a book', percent(p.unprepared, 3)],
       Number.isFinite(p.loss) && ['Given away for it', `${points(p.loss, false)} points per 100 games`, 'against somebody who does not prepare'],
       ['Mixes at', plural(p.positions, 'position')],
     ]),

@@ -19,6 +19,7 @@ from preplay.chess.calibration import LIVELY, Calibrator, Table
 from preplay.chess.engines.analysis import Identity
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.engines.cluster import open_pool
+from preplay.chess.engines.speculation import Speculation
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.person import Level
 from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, Search, scores
@@ -182,7 +183,7 @@ def open_chess(
     valuing = search_of(valuer, PREP_NODES)
     judges = judges_of(settings.judge, valuer, valuing)
     with AnalysisStore(store or default_store()) as kept, open_pool(cluster, workers) as pool:
-        analyst = Analyst(pool, kept)
+        analyst = Analyst(pool, kept, speculation=Speculation(settings.history == "whole"))
         seats = (
             _seat(settings.white, 1, game, white, analyst, kept_games(store), progress),
             _seat(settings.black, 2, game, black, analyst, kept_games(store), progress),
@@ -426,4 +427,5 @@ ENDLESS = 100_000
 
 def _telling(analyst: Analyst) -> str:
     now = analyst.stats()
-    return f"{now.searches:,} searches  {now.remembered + now.stored:,} known"
+    told = f"{now.searches:,} searches  {now.remembered + now.stored:,} known"
+    return f"{told}  {now.asked_ahead:,} asked ahead, {now.used:,} used" if now.asked_ahead else told

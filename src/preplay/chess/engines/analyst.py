@@ -9,7 +9,8 @@ from concurrent.futures import FIRST_EXCEPTION, CancelledError, Future, wait
 from dataclasses import dataclass
 
 from preplay.chess.engines.analysis import Analysis, SearchRequest
-from preplay.chess.engines.pool import AHEAD, WANTED, Pool
+from preplay.chess.engines.pool import AHEAD, GUESSED, WANTED, Pool
+from preplay.chess.engines.speculation import Speculation
 from preplay.chess.engines.store import AnalysisStore, Setting
 from preplay.errors import EngineError
 
@@ -28,7 +29,11 @@ class AnalystStats:
     stored: int
     """Analyses read from the store."""
     searches: int
-    """Searches that engines have finished."""
+    """Searches that engines have finished; of those that were asked ahead, the used ones."""
+    asked_ahead: int = 0
+    """Searches by engines that had no work, of positions that might be asked about."""
+    used: int = 0
+    """Of these, how many were asked about later."""
 
 
 class Analyst:
@@ -38,11 +43,19 @@ class Analyst:
     the store before anybody sees them, also those that nobody waits for.
     """
 
-    def __init__(self, pool: Pool, store: AnalysisStore | None = None, *, memory: int = MEMORY):
+    def __init__(
+        self,
+        pool: Pool,
+        store: AnalysisStore | None = None,
+        *,
+        memory: int = MEMORY,
+        speculation: Speculation | None = None,
+    ):
         """The pool and the store stay the caller's to close, the pool first."""
         self.pool = pool
         self.store = store
         self._size = memory
+        self._speculation = speculation
         self._settings: dict[tuple[object, ...], Setting] = {}
         self._asked = self._remembered = self._stored = 0
         self._lock = threading.Lock()
@@ -50,10 +63,13 @@ class Analyst:
         self._known: dict[SearchRequest, Analysis] = {}
         self._pending: dict[SearchRequest, tuple[Future[Analysis], int]] = {}
         self._searches = 0
+        self._guessed: dict[SearchRequest, bool] = {}  # asked ahead and not used: whether it is done
+        self._asked_ahead = self._used = 0
 
     def analyse(self, requests: Sequence[SearchRequest]) -> list[Analysis]:
         """The analyses of `requests`, in their order; waits for those that need a search."""
         different = list(dict.fromkeys(requests))
+        self._use(different)
         with self._lock:
             here = sum(request in self._known or request in self._pending for request in different)
         self._asked += len(different)
@@ -62,6 +78,8 @@ class Analyst:
         waiting = [request for request in different if request not in answers]
         try:
             futures = [self._submit(request, WANTED) for request in waiting]
+            if futures and self._speculation is not None:
+                self._look_further(self._speculation)
             wait(futures, return_when=FIRST_EXCEPTION)  # wakes this thread once, not for every answer
             for request, future in zip(waiting, futures, strict=True):
                 answers[request] = future.result()
@@ -70,11 +88,15 @@ class Analyst:
         except BaseException:
             self.cancel(waiting)
             raise
+        if self._speculation is not None:
+            for request in different:
+                self._speculation.heard(request, answers[request])
         return [answers[request] for request in requests]
 
     def prefetch(self, requests: Iterable[SearchRequest]) -> None:
         """Begin the searches that `requests` will need, when engines are free; returns at once."""
         different = list(dict.fromkeys(requests))
+        self._use(different)
         answers = self._look_up(different)
         for request in different:
             if request not in answers:
@@ -89,7 +111,41 @@ class Analyst:
     def stats(self) -> AnalystStats:
         """How requests were answered so far."""
         with self._lock:
-            return AnalystStats(self._asked, self._remembered, self._stored, self._searches)
+            return AnalystStats(
+                self._asked,
+                self._remembered,
+                self._stored,
+                self._searches,
+                self._asked_ahead,
+                self._used,
+            )
+
+    def _look_further(self, speculation: Speculation) -> None:
+        """Give half of the engines that have no work something that may be asked about."""
+        with self._lock:
+            room = (self.pool.workers - len(self._pending) + 1) // 2
+        guesses = speculation.guesses() if room > 0 else iter(())
+        while room > 0 and (request := next(guesses, None)) is not None:
+            with self._lock:
+                known = request in self._known or request in self._pending
+            if known or self._look_up([request]):
+                continue
+            with self._lock:
+                self._guessed[request] = False
+                self._asked_ahead += 1
+            self._submit(request, GUESSED)
+            room -= 1
+
+    def _use(self, requests: Iterable[SearchRequest]) -> None:
+        """These are really asked about: those that were guessed count as searches now."""
+        if not self._guessed:
+            return
+        with self._lock:
+            for request in requests:
+                done = self._guessed.pop(request, None)
+                if done is not None:
+                    self._used += 1
+                    self._searches += done
 
     def _look_up(self, requests: Sequence[SearchRequest]) -> dict[SearchRequest, Analysis]:
         """What needs no search."""
@@ -146,7 +202,10 @@ class Analyst:
         if self.store is not None and setting is not None:
             self.store.put(setting, request.position, analysis)
         with self._lock:
-            self._searches += 1
+            if request in self._guessed:
+                self._guessed[request] = True
+            else:
+                self._searches += 1
             self._pending.pop(request, None)
             self._remember(request, analysis)
 

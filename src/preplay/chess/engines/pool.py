@@ -24,6 +24,8 @@ WANTED: Final = 0
 """Priority of a search somebody waits for."""
 AHEAD: Final = 1
 """Priority of a search that will probably be wanted."""
+GUESSED: Final = 2
+"""Priority of a search that may be wanted, for engines without work."""
 
 
 def cores() -> int:

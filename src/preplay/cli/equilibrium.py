@@ -35,7 +35,9 @@ def equilibrium(
     ] = 100_000,
     seconds: Annotated[
         float | None,
-        typer.Option("--seconds", min=0.0, help="At most so long for growing, and for solving."),
+        typer.Option(
+            "--seconds", min=0.0, help="At most so long for each: games that calibrate, growing, solving."
+        ),
     ] = None,
     histories: options.Histories = None,
     changes: options.Set = None,

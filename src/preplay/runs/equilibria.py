@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -187,7 +188,8 @@ def equilibrium(
         identity = {"costs": list(prices), "gap": gap, "method": method, "matchup": settings_of(matchup)}
         run = start(Path(save), "equilibrium", matchup.name, identity, matchup.versions)
     if matchup.calibration is not None:
-        matchup.calibration.curve(stop, progress)
+        games = stop if seconds is None else stop.until(time.monotonic() + seconds)
+        matchup.calibration.curve(games, progress)
     found = contest(
         matchup,
         prices,

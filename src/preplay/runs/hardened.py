@@ -23,6 +23,8 @@ from preplay.stopping import NEVER, Stop
 
 UNHARDENED, CHOOSING = "checkpoint-unhardened.npz", "checkpoint-choosing.npz"
 """Growth under way against the side as it plays now, and of a preparer who chooses against the mix."""
+CALIBRATION = 0.3
+"""What calibration games take of the time, at most."""
 HIDING = 0.5
 """What hardening takes of the time, and of the rest what looking at the side as it plays now does."""
 
@@ -134,9 +136,9 @@ def harden_run(
             "side": hides, "cost": price, "loss": loss, "gap": gap, "matchup": settings_of(matchup)
         }  # fmt: skip
         run = start(Path(save), "harden", matchup.name, identity, matchup.versions)
-    if matchup.calibration is not None:
-        matchup.calibration.curve(stop, progress)
     pace = _Pace(histories, seconds, matchup)
+    if matchup.calibration is not None:
+        matchup.calibration.curve(pace.stopping(stop, CALIBRATION), progress)
     found = harden(
         matchup,
         hides,
@@ -220,8 +222,15 @@ class _Pace:
 
     def limits(self, part: float) -> Limits:
         """The limits of work that may take this part of the time left."""
-        left = None
-        if self._seconds is not None:
-            left = part * max(0.0, self._start + self._seconds - time.monotonic())
         window, negligible = self._matchup.window, self._matchup.negligible
-        return Limits(self._histories, left, window=window, negligible=negligible)
+        return Limits(self._histories, self._left(part), window=window, negligible=negligible)
+
+    def stopping(self, stop: Stop, part: float) -> Stop:
+        """The stop sign of games that may take this part of the time left."""
+        left = self._left(part)
+        return stop if left is None else stop.until(time.monotonic() + left)
+
+    def _left(self, part: float) -> float | None:
+        if self._seconds is None:
+            return None
+        return part * max(0.0, self._start + self._seconds - time.monotonic())

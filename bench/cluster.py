@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import heapq
+import itertools
 import json
 import math
 import random
@@ -233,24 +234,23 @@ def main() -> None:
     data: dict[str, Any] = {}
     if given.real:
         data["real"] = real(20_000, 120, 3)
-    data["simulated"] = [
-        driven(n, ms / 1000, min(given.searches, 800 * n), given.call, given.randomness)
-        for ms in given.milliseconds
-        for n in given.engines
-    ]
+    if given.real and not given.json:
+        found = data["real"]
+        print(f"cluster / local pool: {found['ratio']:.3f} (same answers: {found['same']})", flush=True)
+    data["simulated"] = []
+    for ms, n in itertools.product(given.milliseconds, given.engines):
+        row = driven(n, ms / 1000, min(given.searches, 400 * n), given.call, given.randomness)
+        data["simulated"].append(row)
+        if not given.json:
+            print(
+                f"{ms:5g} ms  {n:4} engines  {row['searches_per_second']:8,.0f} a second  "
+                f"busy {row['efficiency']:.2f}",
+                flush=True,
+            )
     if given.plot is not None:
         plot(data["simulated"], given.plot)
     if given.json:
         print(json.dumps(data))
-        return
-    if given.real:
-        found = data["real"]
-        print(f"cluster / local pool: {found['ratio']:.3f} (same answers: {found['same']})")
-    for row in data["simulated"]:
-        print(
-            f"{row['milliseconds']:5g} ms  {row['engines']:4} engines  "
-            f"{row['searches_per_second']:8,.0f} a second  busy {row['efficiency']:.2f}"
-        )
 
 
 if __name__ == "__main__":

@@ -290,3 +290,29 @@ def test_a_run_of_another_configuration_is_refused(
     code, _, err = preplay(capsys, *words)
     assert code == 1
     assert "cost was 0.004, now 0.005" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("prepare", "chess", "--side", "white", "--cost", "0.01"),
+        ("frontier", "chess", "--side", "white", "--cost", "0.01"),
+        ("equilibrium", "chess", "--cost", "0.01"),
+        ("harden", "chess", "--side", "black", "--cost", "0.01"),
+        ("sweep", "chess", "--side", "white", "--cost", "0.01", "--key", "cost", "--values", "0.01"),
+        ("figure1", "--randomness", "10"),
+        ("calibrate", "chess"),
+        ("match", "RUN", "--games", "1"),
+        ("cluster", "local"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_without_ray_a_cluster_is_one_line(
+    words: tuple[str, ...], home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    given = [home / "run" if word == "RUN" else word for word in words]
+    option = () if words[0] == "cluster" else ("--cluster", "local")
+    code, out, err = preplay(capsys, *given, *option)
+    assert (code, out) == (1, "")
+    assert err == "preplay: --cluster needs Ray: pip install 'preplay[cluster]'\n"

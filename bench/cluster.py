@@ -170,7 +170,9 @@ def driven(engines: int, mean: float, searches: int, call: float, randomness: fl
 
 
 def real(nodes: int, searches: int, rounds: int) -> dict[str, Any]:
-    """A Ray cluster of this machine against the local pool, in turns."""
+    """A Ray cluster of two nodes, one core each, on this machine against a pool of two, in turns."""
+    from ray.cluster_utils import Cluster
+
     from preplay.chess.engines.cluster import ClusterPool
 
     spec = EngineSpec.of(find_engine())
@@ -183,7 +185,10 @@ def real(nodes: int, searches: int, rounds: int) -> dict[str, Any]:
         requests.append(SearchRequest(spec, search_position(board), Limit(nodes=nodes), 2))
     times: dict[str, list[float]] = {"local": [], "cluster": []}
     answers: dict[str, list[Analysis]] = {}
-    with EnginePool() as local, ClusterPool("local") as cluster:
+    head = {"num_cpus": 1, "include_dashboard": False}
+    nodes_here: Any = Cluster(initialize_head=True, head_node_args=head)
+    nodes_here.add_node(num_cpus=1)
+    with EnginePool(2) as local, ClusterPool(nodes_here.address) as cluster:
         for _ in range(rounds):
             pools: tuple[tuple[str, Pool], ...] = (("local", local), ("cluster", cluster))
             for name, pool in pools:
@@ -191,6 +196,7 @@ def real(nodes: int, searches: int, rounds: int) -> dict[str, Any]:
                 began = time.perf_counter()
                 answers[name] = Analyst(pool).analyse(requests)
                 times[name].append(time.perf_counter() - began)
+    nodes_here.shutdown()
     least = {name: min(found) for name, found in times.items()}
     return {
         "nodes": nodes,

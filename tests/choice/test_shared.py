@@ -196,3 +196,68 @@ def test_a_position_pays_that_no_history_of_it_does() -> None:
     best = shared.choose(grown(game, 1, 0.06, None), 1, 0.06).best
     assert (len(best.nodes), best.size) == (2, 1)
     assert best.net == pytest.approx(0.54)
+
+
+@settings(max_examples=40, deadline=None)
+@given(boards(), SIDES, COSTS, DEVIATIONS)
+def test_what_a_deviation_buys(
+    game: tuple[Raw, dict[History, str]], side: Side, cost: float, most: int | None
+) -> None:
+    """Each option's worth against all books that play it in that position, and those without it."""
+    assume(count_plans(game[0]["root"], side, most) <= MOST)
+    raw, position = game
+    made = shared.choose(grown(game, side, cost, most), side, cost)
+    explained = shared.decisions(made)
+    tree, best = made.tree, made.best
+    pi = response.reach(tree, side)
+    value = tree.value if side == 1 else 1.0 - tree.value
+    for k, decision in explained.items():
+        assert decision.played > 0
+        here = position[tree.history(k)]
+        meet = [j for j in best.nodes.tolist() if position[tree.history(j)] == here and j in explained]
+        stop, mass = float((pi[meet] * value[meet]).sum()), float(pi[meet].sum())
+        for option in decision.options:
+            inside, outside = [], []
+            for worth, plan in plans(raw["root"], side, most):
+                moves: dict[str, set[Any]] = {}
+                for history, move in plan.items():
+                    moves.setdefault(position[history], set()).add(move or played(raw, history))
+                if any(len(several) > 1 for several in moves.values()):
+                    continue
+                net = worth - cost * len(moves)
+                if here not in moves:
+                    outside.append(net)
+                elif option.move in moves[here]:
+                    inside.append(net)
+            without = max(outside)
+            extra = max([without - cost, *inside]) - without  # paid for, if not used
+            assert option.worth == pytest.approx((stop + extra) / mass, abs=1e-6)
+        assert decision.options[decision.played].worth == pytest.approx(
+            max(option.worth for option in decision.options), abs=1e-6
+        )
+
+
+@settings(max_examples=40, deadline=None)
+@given(boards(), SIDES, COSTS, DEVIATIONS)
+def test_where_no_positions_meet_it_says_what_menus_do(
+    game: tuple[Raw, dict[History, str]], side: Side, cost: float, most: int | None
+) -> None:
+    assume(count_plans(game[0]["root"], side, most) <= MOST)
+    apart = game[0], {history: str(history) for history in game[1]}
+    explained = shared.decisions(shared.choose(grown(apart, side, cost, most), side, cost))
+    plain = choose(grown(apart, side, cost, most), side, cost)
+    alone = {plain.tree.history(k): d for k, d in plain.decisions.items() if d.played}
+    made = shared.choose(grown(apart, side, cost, most), side, cost)
+    for k, decision in explained.items():
+        other = alone.get(made.tree.history(k))
+        if other is None or other.played != decision.played:  # another book that is as good
+            continue
+        for one, two in zip(decision.options, other.options, strict=True):
+            assert one.worth >= two.worth - 1e-6
+        assert decision.options[decision.played].worth == pytest.approx(
+            other.options[other.played].worth, abs=1e-6
+        )
+        if other.hoped is not None and decision.hoped is not None:
+            assert decision.hoped.worth == pytest.approx(other.hoped.worth, abs=1e-6) or (
+                decision.hoped.reply != other.hoped.reply
+            )

@@ -134,4 +134,6 @@ def test_frontiers(capsys: pytest.CaptureFixture[str]) -> None:
         assert points == sorted(points, key=lambda point: -point["cost"])
         best = json.loads(preplay(capsys, "prepare", *words)[1])
         assert points[-1]["size"] == best["size"]
+        told = [entry["decision"] for entry in best["book"] if "decision" in entry]
+        assert any(decision["played"] > 0 and decision["hoped"] for decision in told)
         assert points[-1]["value"] == pytest.approx(best["value"], abs=1e-9)

@@ -8,6 +8,7 @@ program. A position has one move, however it is reached.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -16,11 +17,12 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from preplay import response
+from preplay.book import Alternative, Decision, Hoped
 from preplay.choice.menus import Choice, Plans, cut, options_of
 from preplay.errors import SolverError
 from preplay.game import Side
 from preplay.response import BestBook, Frontier
-from preplay.tree import Bools, Floats, Ints, Tree
+from preplay.tree import CHOOSES, Bools, Floats, Ints, Tree
 
 ZERO = 1e-9
 """Net values nearer than this are the same."""
@@ -56,6 +58,79 @@ def choose(tree: Tree, side: Side, cost: float, budget: int | None = None) -> Ch
     best = replace(best, upper=max(upper, best.net))
     origin = np.flatnonzero(index >= 0).astype(np.int32)
     return Choice(tree, fixed, origin, best, {}, stale=False)
+
+
+def decisions(made: Choice) -> dict[int, Decision]:
+    """Where the best book does not play the first of a menu: what each option would have been worth.
+
+    A position has one move however it is reached, so an option is worth what the best of all books with
+    that move there nets, more than the best of those without the position, on top of stopping there, as a
+    share of the games that come there. Without positions that meet this is what `menus` says. Each number
+    is an integer program of its own, so this is for the final choice alone.
+    """
+    tree, best = made.source, made.best
+    assert tree.position is not None
+    assert tree.choice is not None
+    side, cost, budget = best.side, best.cost, best.budget
+    pi = response.reach(tree, side)
+    value = tree.value if side == 1 else 1.0 - tree.value
+    plans = Plans.of(tree, side, pi, value)
+    program = _Program.of(tree, plans)
+    here = {int(made.origin[k]): int(k) for k in best.nodes}
+    left = _left(made, cost)
+    found: dict[int, Decision] = {}
+    for place in dict.fromkeys(int(tree.position[k]) for k in here):
+        meet = [k for k in here if tree.position[k] == place and tree.choice[k] == CHOOSES]
+        options = list(tree.children(meet[0])) if meet else []
+        moves = [int(tree.action[c]) for c in options]
+        after = int(made.tree.first[here[meet[0]]]) if meet else 0
+        played = moves.index(int(made.tree.action[after])) if meet else 0
+        if not played:
+            continue
+        mass, stop = float(pi[meet].sum()), float((pi[meet] * value[meet]).sum())
+        without = program.solve(plans.gain, cost, budget, {(place, move): False for move in moves})[1]
+        worths = []
+        for move in moves:
+            extra = program.solve(plans.gain, cost, budget, {(place, move): True})[1]
+            worth = (stop + extra - without) / mass
+            worths.append(Alternative(tree.names[move], worth, worth))
+        for k in meet:
+            hoped = _hoped(made, here[k], left, worths[0].worth)
+            found[here[k]] = Decision(tuple(worths), played, hoped)
+    return found
+
+
+def _left(made: Choice, cost: float) -> Floats:
+    """[n] value mass from each history on with the book, less its share of the price of positions."""
+    tree, best = made.tree, made.best
+    assert tree.position is not None
+    side = best.side
+    pi = response.reach(tree, side)
+    value = tree.value if side == 1 else 1.0 - tree.value
+    inside = np.zeros(tree.size, dtype=np.bool_)
+    inside[best.nodes] = True
+    places = tree.position[best.nodes]
+    share = dict(zip(*np.unique(places, return_counts=True), strict=True))
+    mass = pi * np.nan_to_num(value)
+    for k in range(tree.size - 1, -1, -1):  # parents come before their children
+        if inside[k] or (tree.player[k] != side and not tree.leaves[k]):
+            mass[k] = sum(mass[c] for c in tree.children(k))
+            if inside[k]:
+                mass[k] -= cost / share[tree.position[k]]
+    return mass
+
+
+def _hoped(made: Choice, k: int, left: Floats, first: float) -> Hoped | None:
+    """The reply that the move at `k` of the fixed tree lives from, against the first choice's worth."""
+    tree = made.tree
+    after = int(tree.first[k])
+    if tree.player[after] == made.best.side or tree.leaves[after]:
+        return None
+    pi = response.reach(tree, made.best.side)
+    replies = list(tree.children(after))
+    best = max(replies, key=lambda r: float(left[r] - pi[r] * first))
+    name = tree.names[tree.action[best]]
+    return Hoped(name, float(tree.base[best]), float(left[best] / pi[best]))
 
 
 def best_books(tree: Tree, side: Side, cost: float) -> list[BestBook]:
@@ -142,6 +217,7 @@ class _Program:
 
     plans: int
     pairs: int
+    number: dict[tuple[int, int], int]  # where each (position, move) stands among the pairs
     after: csr_array  # @ x <= 0: a plan needs the plan before it and its pair
     single: csr_array  # @ x <= 1: one plan a history, one move a position
 
@@ -169,10 +245,19 @@ class _Program:
             moves.setdefault(place, []).append(m + q)
         single += [dict.fromkeys(several, 1.0) for several in moves.values() if len(several) > 1]
         size = m + len(numbers)
-        return cls(m, len(numbers), _matrix(after, size), _matrix(single, size))
+        return cls(m, len(numbers), numbers, _matrix(after, size), _matrix(single, size))
 
-    def solve(self, gain: Floats, cost: float, budget: int | None) -> tuple[Bools, float]:
-        """The plans of the best book and what they add, net of the price of their positions."""
+    def solve(
+        self,
+        gain: Floats,
+        cost: float,
+        budget: int | None,
+        forced: Mapping[tuple[int, int], bool] | None = None,
+    ) -> tuple[Bools, float]:
+        """The plans of the best book and what they add, net of the price of their positions.
+
+        `forced` says of some (position, move) pairs whether they are paid for.
+        """
         if not self.plans or budget == 0:
             return np.zeros(self.plans, dtype=np.bool_), 0.0
         limits = []
@@ -184,10 +269,14 @@ class _Program:
             count = np.concatenate((np.zeros(self.plans), np.ones(self.pairs)))
             limits.append(LinearConstraint(count[None, :], -np.inf, float(budget)))
         integral = budget is not None or self.single.shape[0] > 0
+        low, high = np.zeros(self.plans + self.pairs), np.ones(self.plans + self.pairs)
+        for pair, inside in (forced or {}).items():
+            if pair in self.number:
+                (low if inside else high)[self.plans + self.number[pair]] = float(inside)
         found = milp(
             np.concatenate((-gain, np.full(self.pairs, cost))),
             constraints=limits,
-            bounds=Bounds(0.0, 1.0),
+            bounds=Bounds(low, high),
             integrality=np.full(self.plans + self.pairs, int(integral)),
             options={"mip_rel_gap": 0.0},
         )

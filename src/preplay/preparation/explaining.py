@@ -30,7 +30,12 @@ def book_of(
     reach = response.reach(tree, side)
     entries = [entry(tree, side, int(k), float(reach[k]), gain_of[int(k)]) for k in np.sort(chosen)]
     if prepared.choice is not None:
-        decided = [prepared.choice.decisions.get(int(k)) for k in np.sort(chosen)]
+        decisions = prepared.choice.decisions
+        if tree.position is not None:
+            from preplay.choice import shared
+
+            decisions = shared.decisions(prepared.choice)
+        decided = [decisions.get(int(k)) for k in np.sort(chosen)]
         entries = _explained(matchup, side, entries, decided)
     written = matchup.notation
     return Book(

@@ -34,6 +34,9 @@ TEAM: Final = 16
 a team takes and answers many searches by one call."""
 PATROL: Final = 1.0
 """Seconds between two looks at which nodes there are."""
+GREETING: Final = 20.0
+"""Seconds in which a new team must answer."""
+NOBODY: Final = "no answer from the node"
 MOVES: Final = 10
 """How often a search may lose its node before the search itself is to blame."""
 
@@ -57,6 +60,10 @@ class SearchTeam:
         self._desks: SimpleQueue[dict[EngineSpec, Engine]] = SimpleQueue()
         for _ in range(size):
             self._desks.put({})
+
+    def ready(self) -> bool:
+        """That it is there at all."""
+        return True
 
     def identity(self, spec: EngineSpec) -> Identity | str:
         """Which engine `spec` starts here, or why it does not start."""
@@ -144,7 +151,6 @@ class _Slot:
     size: int
     under_way: int = 0
     """Searches that it was given and has not answered."""
-    alive: bool = True
 
     @property
     def room(self) -> int:
@@ -278,7 +284,6 @@ class ClusterPool:
             if not job.future.cancel() and not job.future.done():
                 job.future.set_exception(EngineError("the engine pool was closed"))
         for slot in slots:
-            slot.alive = False
             with contextlib.suppress(Exception):
                 self._ray.kill(slot.actor)
         if hasattr(self, "_watcher"):
@@ -299,9 +304,11 @@ class ClusterPool:
             lost = [node for key, node in self._nodes.items() if key not in there]
             for node in lost:
                 del self._nodes[node.key]
-            used = sum(node.engines_at_once for node in self._nodes.values())
+            used = sum(node.size for node in self._nodes.values())
         for node in lost:
             self._tell(f"{node.name} ({node.address}) is gone; its searches are done elsewhere")
+        for node in list(self._nodes.values()):
+            self._complete(node)
         for key, row in there.items():
             size = int(row["Resources"].get("CPU", 0))
             if self._limit is not None:
@@ -312,6 +319,23 @@ class ClusterPool:
             self._employ(
                 _Node(key, str(row["NodeManagerHostname"]), str(row["NodeManagerAddress"]), size)
             )
+
+    def _complete(self, node: _Node) -> None:
+        """Start anew the teams that a node has lost; one that does not answer is not used."""
+        while not self._closed.is_set() and (missing := node.size - node.engines_at_once) > 0:
+            slot = self._slot(node, min(TEAM, missing))
+            try:
+                self._ray.get(slot.actor.ready.remote(), timeout=GREETING)
+            except Exception:
+                return  # the node is dying; the next look tells
+            with self._lock:
+                node.slots.append(slot)
+                silent = [s for s, told in node.engines.items() if str(told).startswith(NOBODY)]
+            for spec in silent:
+                (node.engines[spec],) = self._greet([node], spec)
+                self._judge(node, spec)
+            with self._lock:
+                self._dispatch()
 
     def _employ(self, node: _Node) -> None:
         """Start the actors of a node, see which engines it has, and give them work."""
@@ -343,13 +367,15 @@ class ClusterPool:
 
     def _greet(self, nodes: list[_Node], spec: EngineSpec) -> list[Identity | str]:
         """What each node says of an engine; one that says nothing in time does not have it."""
-        asked = [node.slots[0].actor.identity.remote(spec) for node in nodes]
+        with self._lock:
+            first = [node.slots[0].actor if node.slots else None for node in nodes]
+        asked = [None if actor is None else actor.identity.remote(spec) for actor in first]
         answers: list[Identity | str] = []
         for ref in asked:
             try:
-                answers.append(self._ray.get(ref, timeout=HANDSHAKE))
+                answers.append(self._ray.get(ref, timeout=HANDSHAKE) if ref else NOBODY)
             except Exception as error:
-                answers.append(f"no answer from the node ({type(error).__name__})")
+                answers.append(f"{NOBODY} ({type(error).__name__})")
         return answers
 
     def _judge(self, node: _Node, spec: EngineSpec) -> None:
@@ -439,16 +465,9 @@ class ClusterPool:
         job.future.set_exception(EngineError(f"{fault}, {job.failures + job.lost} times {where}"))
 
     def _bury(self, slot: _Slot) -> None:
-        """A team is dead. Unless its node is too, another one takes its place. Holds the lock."""
-        if not slot.alive:
-            return
-        slot.alive = False
-        node = slot.node
-        if slot in node.slots:
-            node.slots.remove(slot)
-        if self._closed.is_set() or node.key not in self._nodes:
-            return
-        node.slots.append(self._slot(node, slot.size))
+        """A team is dead; if its node is not, the patrol finds another one. Holds the lock."""
+        if slot in slot.node.slots:
+            slot.node.slots.remove(slot)
 
 
 def connect(address: str, workers: int | None = None) -> Any:

@@ -308,7 +308,10 @@ def test_a_run_of_another_configuration_is_refused(
     ids=lambda words: words[0],
 )
 def test_without_ray_a_cluster_is_one_line(
-    words: tuple[str, ...], home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     given = [home / "run" if word == "RUN" else word for word in words]

@@ -7,6 +7,7 @@ sense ("fine") or in an EngineError ("refused"), and never in anything else.
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -188,6 +189,52 @@ def test_a_child_that_holds_the_pipe(tmp_path: Path) -> None:
     assert gone(int((tmp_path / "child").read_text()))
 
 
+DOING: dict[str, str] = {
+    "hang": "did not answer",
+    "deaf": "did not answer",
+    "stall": "did not answer",
+    "flood": "did not answer",
+    "stream": "did not answer",
+    "complain": "did not answer",
+    "crash": "out of luck",
+    "mute": "did not answer",
+    "chatter": "did not answer",
+    "stillborn": "no such library",
+    "nonsense": "banana",
+    "illegal": "illegal move",
+    "illegal-pv": "illegal move",
+    "scoreless": "without a score",
+    "slow": "",
+    "grumble": "",
+    "garbage": "",
+}
+"""What an engine does, and what is said of it; nothing: it answers all the same."""
+
+
+@pytest.mark.parametrize("fault", DOING)
+def test_what_engines_may_do(fault: str) -> None:
+    """In bounded time and memory, and nothing is left of them."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.monotonic()
+    handshake = 2.0 if fault in ("mute", "chatter") else 30.0
+    with EnginePool(1, attempts=1, patience=1.0, handshake=handshake) as pool:
+        if DOING[fault]:
+            with pytest.raises(EngineError, match=DOING[fault]) as caught:
+                Analyst(pool).analyse([request(fake(fault))])
+            assert "\n" not in str(caught.value)
+            assert len(str(caught.value)) < 2000
+        else:
+            Analyst(pool).analyse([request(fake(fault))])
+    assert time.monotonic() - began < 20
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kilobytes
+
+
+def test_there_are_sixty_faults() -> None:
+    assert len(SAID) - 1 + len(GREETED) + len(DOING) + len(MASTERED) >= 60
+
+
+MASTERED = ("deaf", "hang", "orphan")
+"""What an engine does when its master is killed."""
 MASTER = """
 import sys
 from preplay.chess.engines.analysis import EngineSpec, Limit, SearchPosition, SearchRequest
@@ -200,7 +247,7 @@ with EnginePool(1) as pool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-@pytest.mark.parametrize("fault", ["deaf", "hang", "orphan"])
+@pytest.mark.parametrize("fault", MASTERED)
 def test_engines_end_with_their_master(fault: str, number: signal.Signals, tmp_path: Path) -> None:
     """Also one that does not read its input, when its master is killed."""
     log, child = tmp_path / "log", tmp_path / "child"

@@ -9,6 +9,11 @@ deaf        never answers and never listens
 crash       exits inside a search with a word on stderr
 garbage     prints bytes that are not UCI, then a good answer
 flood       prints rubbish without end
+stream      prints rubbish without end and without a line's end
+complain    prints rubbish on stderr without end, and never answers
+grumble     prints 64 MB on stderr, then a good answer
+chatter     prints a lot of options without end in place of its name
+stall       answers half a line, and no more
 nonsense    bestmove banana
 illegal     bestmove is a move that nobody can make
 illegal-pv  a scored move that nobody can make
@@ -38,6 +43,22 @@ import chess
 def say(*lines: str) -> None:
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()
+
+
+def rave(fault: str) -> None:
+    """Too much, or too little, of anything."""
+    while fault == "stream":
+        sys.stdout.write("x" * 65536)
+    while fault == "complain":
+        sys.stderr.write("y" * 65536)
+    for _ in range(1024 if fault == "grumble" else 0):
+        sys.stderr.write("z" * 65536)
+    if fault == "stall":
+        sys.stdout.write("bestmo")
+        sys.stdout.flush()
+        time.sleep(3600)
+    while fault == "flood":
+        say("info depth 1 currmove e2e4 currmovenumber 1" * 50)
 
 
 def answer(board: chess.Board, fault: str, multipv: int, script: Path | None) -> None:
@@ -70,8 +91,7 @@ def answer(board: chess.Board, fault: str, multipv: int, script: Path | None) ->
         sys.stdout.buffer.write(
             b"info string score cp 1 pv e2e4\ninfo score pv\n" + b"?" * 100_000 + b"\n"
         )
-    while fault == "flood":
-        say("info depth 1 currmove e2e4 currmovenumber 1" * 50)
+    rave(fault)
     if fault == "nonsense":
         say("info depth 1 score cp 3 pv e2e4", "bestmove banana")
         return
@@ -105,6 +125,9 @@ def main() -> None:
         if words[0] == "uci" and options.fault == "greet":
             sys.stdout.buffer.write(options.script.read_bytes())
             sys.stdout.buffer.flush()
+        elif words[0] == "uci" and options.fault == "chatter":
+            while True:
+                say("option name Hash type spin default 16 min 1 max 64")
         elif words[0] == "uci" and options.fault != "mute":
             say(f"id name {os.environ.get('FAKE_NAME', 'Fake 1.0')}", "id author nobody")
             if options.fault != "simple":

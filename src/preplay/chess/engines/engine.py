@@ -10,7 +10,6 @@ import contextlib
 import os
 import select
 import subprocess
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -31,6 +30,8 @@ GRACE = 2.0
 """Seconds between `stop` and the end of a search that hangs."""
 _PATROL = 100
 """Milliseconds between two looks at whether the process was ended."""
+_WORDS = 500
+"""Bytes kept of what an engine says on stderr."""
 _ENOUGH = 1 << 20
 """Bytes of output kept of a search: only its last lines count."""
 
@@ -63,6 +64,33 @@ class Option:
                 raise EngineError(f"option '{self.name}': value '{value}'; expected {low} to {high}")
 
 
+class Complaints:
+    """What an engine says on stderr: taken as fast as it comes, and only the end of it kept."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe = pipe
+        self._end = b""
+        self._reader = threading.Thread(target=self._listen, name="complaints", daemon=True)
+        self._reader.start()
+
+    def _listen(self) -> None:
+        while chunk := os.read(self._pipe.fileno(), 1 << 16):
+            self._end = (self._end + chunk)[-_WORDS:]
+
+    def last(self) -> str:
+        """The last words of an engine that has died."""
+        self._reader.join(1.0)
+        return harmless(self._end.decode("utf-8", errors="replace").strip())
+
+    def close(self) -> None:
+        """After the engine's death: free everything."""
+        if self._reader.is_alive():
+            free_pipe(self._pipe.fileno())
+            self._reader.join(1.0)
+        if not self._reader.is_alive():
+            self._pipe.close()
+
+
 class Engine:
     """A running engine. Use it as a context manager, or call `open` and `close`.
 
@@ -81,7 +109,7 @@ class Engine:
         self._stdin: IO[bytes]
         self._stdout: IO[bytes]
         self._guard: Guard | None = None
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (close closes it)
+        self._complaints: Complaints | None = None
         self._closed = threading.Event()
         self._deadline = float("inf")
         self._searching = False
@@ -114,7 +142,7 @@ class Engine:
                 self.spec.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._stderr,
+                stderr=subprocess.PIPE,
                 process_group=0,
             )
         except (OSError, ValueError) as error:
@@ -122,6 +150,7 @@ class Engine:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise EngineError(f"engine '{self.spec}' cannot be started: {reason}") from error
         self._stdin, self._stdout = _pipe(self._process.stdin), _pipe(self._process.stdout)
+        self._complaints = Complaints(_pipe(self._process.stderr))
         self._guard = Guard(self._process.pid)
         if self._closed.is_set():  # killed while it was being started
             self.kill()
@@ -203,7 +232,8 @@ class Engine:
             for pipe in (self._stdin, self._stdout):
                 with contextlib.suppress(OSError):  # unsent commands
                     pipe.close()
-        self._stderr.close()
+            if self._complaints is not None:
+                self._complaints.close()
 
     def _set_multipv(self, multipv: int) -> None:
         option = self.options.get("multipv")
@@ -286,8 +316,7 @@ class Engine:
             status = self._process.wait(timeout=1.0)
         except subprocess.TimeoutExpired:
             return f"engine '{self.spec}' closed its output"
-        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - 500))
-        words = harmless(self._stderr.read().decode("utf-8", errors="replace").strip()).splitlines()
+        words = self._complaints.last().splitlines() if self._complaints is not None else []
         return f"engine '{self.spec}' died with status {status}" + (f": {words[-1]}" if words else "")
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 import resource
 import signal
 import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from fuzz.targets import TARGETS, Target
 from preplay.errors import PreplayError
 
 CORPUS = Path(__file__).with_name("corpus")
+ACCEPTED, THROUGH = "accepted", "got through"
 SECONDS = 10
 """Of processor time: no input may take longer."""
 GIGABYTES = 4
@@ -36,8 +39,8 @@ class Finding:
     what: str
 
 
-def tried(target: Target, data: bytes, folder: Path) -> Finding | None:
-    """What one input led to, if it was neither a result nor one clear line."""
+def tried(target: Target, data: bytes, folder: Path) -> Finding | str:
+    """What one input led to: "accepted", the kind of its refusal, or a finding if it was neither."""
     try:
         with _alarm():
             target.read(data, folder)
@@ -45,9 +48,15 @@ def tried(target: Target, data: bytes, folder: Path) -> Finding | None:
         text = str(error)
         if "\n" in text or not text:
             return Finding(target.name, data, f"a message of {len(text)} characters: {text[:200]!r}")
+        return _kind(text)
     except (Exception, SystemExit):
         return Finding(target.name, data, traceback.format_exc(limit=-4))
-    return None
+    return ACCEPTED
+
+
+def _kind(message: str) -> str:
+    """A refusal without its numbers and names: different checks speak differently."""
+    return re.sub(r"'[^']*'|\S*[\d/\\]\S*", "", message)[:60]
 
 
 def inputs(target: Target, count: int, seed: int) -> Iterator[bytes]:
@@ -65,21 +74,21 @@ def corpus(target: Target) -> list[bytes]:
 
 def campaign(
     target: Target, count: int, seed: int, tell: Callable[[Finding], None] | None = None
-) -> tuple[int, list[Finding]]:
-    """How many inputs were tried, and what got through."""
+) -> tuple[Counter[str], list[Finding]]:
+    """How often each way out was taken, and what got through."""
     found: dict[str, Finding] = {}
-    done = 0
+    ways: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for data in target.seeds:  # loads and compiles all that is needed
             target.read(data, Path(folder))
         for data in inputs(target, count, seed):
-            done += 1
             finding = tried(target, data, Path(folder))
-            if finding is not None and finding.what[-300:] not in found:
+            ways[THROUGH if isinstance(finding, Finding) else finding] += 1
+            if isinstance(finding, Finding) and finding.what[-300:] not in found:
                 found[finding.what[-300:]] = finding
                 if tell is not None:
                     tell(finding)
-    return done, list(found.values())
+    return ways, list(found.values())
 
 
 @contextmanager
@@ -110,12 +119,14 @@ def main() -> int:
     for target in chosen:
         began = time.monotonic()
         count = round(given.inputs * target.weight / share)
-        done, found = campaign(target, count, given.seed)
+        ways, found = campaign(target, count, given.seed)
+        done = ways.total()
         total, failures = total + done, failures + len(found)
-        seconds = time.monotonic() - began
-        print(
-            f"{target.name:<12} {done:>7,} inputs  {len(found)} got through  {seconds:.0f} s", flush=True
+        told = (
+            f"{target.name:<12} {done:>7,} inputs  {ways[ACCEPTED] / done:>4.0%} accepted  "
+            f"{len(set(ways) - {ACCEPTED, THROUGH}):>4} kinds of refusal  {len(found)} got through"
         )
+        print(f"{told}  {time.monotonic() - began:.0f} s", flush=True)
         for finding in found:
             place = CORPUS / target.name / hashlib.sha256(finding.data).hexdigest()[:16]
             place.parent.mkdir(parents=True, exist_ok=True)

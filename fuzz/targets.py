@@ -27,6 +27,7 @@ from preplay.errors import PreplayError
 
 Mutate = Callable[[Random, Sequence[bytes]], bytes]
 GAME = Path(__file__).parents[1] / "examples" / "game.json"
+EXAMPLES = Path(__file__).with_name("examples")
 RIVAL = Path(__file__).parents[1] / "examples" / "rival.pgn"
 
 
@@ -124,7 +125,95 @@ def _pgn(data: bytes, folder: Path) -> None:
 
 def _pgn_games() -> list[bytes]:
     text = RIVAL.read_bytes()
-    return [text, text[:2000], b"1. e4 e5 2. Nf3 (2. f4 exf4) Nc6 {a comment} $3 3. Bb5 a6 1-0\n"]
+    return [text[:900], b"1. e4 e5 2. Nf3 (2. f4 exf4) Nc6 {a comment} $3 3. Bb5 a6 1-0\n"]
+
+
+def _pgn_book(data: bytes, folder: Path) -> None:
+    from preplay.chess.books.lookup import open_book
+
+    _look(open_book(str(_file(data, folder, "book.pgn"))))
+
+
+def _pgn_books() -> list[bytes]:
+    from preplay.chess.books.pgn import pgn_lines, pgn_tree
+
+    return [pgn_tree(example_book()).encode(), pgn_lines(example_book()).encode()]
+
+
+def _epd(data: bytes, folder: Path) -> None:
+    from preplay.chess.books.lookup import open_book
+
+    _look(open_book(str(_file(data, folder, "book.epd"))))
+
+
+def _epds() -> list[bytes]:
+    from preplay.chess.books.lines import epd_text
+
+    return [epd_text(example_book()).encode()]
+
+
+def _kept_games(data: bytes, folder: Path) -> None:
+    """What was kept of a file of games; damaged, the file is read again, with the same result."""
+    from preplay.chess.players.habits import read_habits
+
+    path, kept = _file(RIVAL.read_bytes(), folder, "rival.pgn"), folder / "kept"
+    kept.mkdir(exist_ok=True)
+    read_habits([str(path)], 2, keep=kept)
+    (file,) = kept.iterdir()
+    file.write_bytes(data)
+    if read_habits([str(path)], 2, keep=kept).own.moves != _rival_moves():
+        raise AssertionError("damage was believed")
+    file.unlink()
+
+
+@cache
+def _rival_moves() -> int:
+    from preplay.chess.players.habits import read_habits
+
+    return read_habits([str(RIVAL)], 2).own.moves
+
+
+def _kept_archives() -> list[bytes]:
+    from preplay.chess.players.habits import read_habits
+
+    with tempfile.TemporaryDirectory() as folder:
+        read_habits([str(RIVAL)], 2, keep=Path(folder))
+        return [path.read_bytes() for path in Path(folder).iterdir()]
+
+
+def _opponent(data: bytes, folder: Path) -> None:
+    """A fitted opponent, read and asked what it plays."""
+    from preplay.chess.engines.engine import read_answer
+    from preplay.chess.players.opponents import load_opponent
+
+    found, _ = load_opponent(_file(data, folder, "rival.json"))
+    board = chess.Board()
+    shares = found.person.distribution(board, read_answer(INFO.decode(), 0.1, board, 2))
+    if not abs(sum(shares.values()) - 1.0) < 1e-6:
+        raise AssertionError(f"shares of {sum(shares.values())}")
+    str(found.person.level)
+
+
+def _opponents() -> list[bytes]:
+    import json
+
+    from preplay.chess.players.habits import read_habits
+    from preplay.chess.players.opponents import Opponent, opponent_data
+    from preplay.chess.players.person import Level, Person
+    from preplay.chess.players.standin import StandIn
+
+    person = Person(read_habits([str(RIVAL)], 2), Level(options={"Skill Level": 5}), StandIn())
+    return [json.dumps(opponent_data(Opponent(2, ("Rival",), person))).encode()]
+
+
+def _note(data: bytes, folder: Path) -> None:
+    from preplay.chess.calibration import different, read_game
+    from preplay.logistic import fitted
+
+    fitted(different([read_game(data.decode("utf-8", "replace"))]))
+
+
+NOTE = b'{"number": 3, "moves": "e2e4 e7e5", "points": [[0, 30], [2, -15]], "result": 0.5}'
 
 
 def _polyglot(data: bytes, folder: Path) -> None:
@@ -285,6 +374,7 @@ def _overlay(data: bytes, folder: Path) -> None:
 COMMANDS_TO_SAVE = {
     "prepare": ["prepare", str(GAME), "--side", "1", "--cost", "0.01"],
     "equilibrium": ["equilibrium", str(GAME), "--cost", "0.01"],
+    "frontier": ["frontier", str(GAME), "--side", "1", "--cost", "0.01"],
     "sweep": [
         *("sweep", "synthetic", "--set", "length=3", "--side", "1", "--quiet"),
         *("--key", "randomness", "--values", "0.1,0.5", "--workers", "1"),
@@ -303,6 +393,8 @@ def _runs() -> dict[str, dict[str, bytes]]:
         for name, words in COMMANDS_TO_SAVE.items():
             app([*words, "--save", f"{folder}/{name}"], standalone_mode=False)
             found[name] = {p.name: p.read_bytes() for p in (Path(folder) / name).iterdir()}
+    for kept in sorted(EXAMPLES.iterdir()):  # of chess, which need an engine to be made
+        found[kept.name] = {path.name: path.read_bytes() for path in sorted(kept.iterdir())}
     return found
 
 
@@ -335,7 +427,8 @@ def _run(data: bytes, folder: Path) -> None:
     for other, content in _runs()[run].items():
         (here / other).write_bytes(text if other == name else content)
     load_run(here)
-    write_report(here, folder / "page.html")
+    if run != "frontier":  # which has no page
+        write_report(here, folder / "page.html")
 
 
 CSV = b"side,randomness,utility,size\nwhite,0.1,0.98,120\nblack,100,0.52,3\n"
@@ -343,24 +436,23 @@ CSV = b"side,randomness,utility,size\nwhite,0.1,0.98,120\nblack,100,0.52,3\n"
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
-        Target("tabular", _tabular, lambda: [GAME.read_bytes()], json_of, 2.0),
-        Target("toml", _toml, lambda: [TOML, *OTHERS], bytes_of, 2.0),
-        Target(
-            "set",
-            _set,
-            lambda: [b"black.randomness=10", b'start.moves=["e4"]\nprep.nodes=5'],
-            bytes_of,
-            2.0,
-        ),
-        Target("pgn", _pgn, _pgn_games, bytes_of, 1.0),
-        Target("polyglot", _polyglot, _polyglot_books),
-        Target("book", _book, lambda: [books.dumps(example_book()).encode()], json_of, 2.0),
-        Target("tree", _tree, lambda: [_grown(False)], arrays_of, 1.0),
-        Target("checkpoint", _checkpoint, lambda: [_grown(True)], arrays_of, 0.5),
-        Target("engine", _engine_lines, lambda: [INFO], bytes_of, 2.0),
-        Target("cell", _cell, _cells),
-        Target("gui", _gui_words, lambda: [COMMANDS], bytes_of, 2.0),
-        Target("run", _run, _run_files, _changed_run, 2.0),
-        Target("overlay", _overlay, lambda: [CSV]),
+        Target("tabular", _tabular, lambda: [GAME.read_bytes()], json_of, 1.0),
+        Target("toml", _toml, lambda: [TOML, *OTHERS], bytes_of, 4.0),
+        Target("set", _set, lambda: SET, bytes_of, 4.0),
+        Target("pgn", _pgn, _pgn_games, bytes_of, 0.5),
+        Target("pgn-book", _pgn_book, _pgn_books, bytes_of, 2.0),
+        Target("epd", _epd, _epds, bytes_of, 2.0),
+        Target("kept", _kept_games, _kept_archives, bytes_of, 0.05),
+        Target("opponent", _opponent, _opponents, json_of, 2.0),
+        Target("note", _note, lambda: [NOTE], json_of, 2.0),
+        Target("polyglot", _polyglot, _polyglot_books, bytes_of, 2.0),
+        Target("book", _book, lambda: [books.dumps(example_book()).encode()], json_of, 1.0),
+        Target("tree", _tree, lambda: [_grown(False)], arrays_of, 0.5),
+        Target("checkpoint", _checkpoint, lambda: [_grown(True)], arrays_of, 0.2),
+        Target("engine", _engine_lines, lambda: [INFO], bytes_of, 12.0),
+        Target("cell", _cell, _cells, bytes_of, 4.0),
+        Target("gui", _gui_words, lambda: [COMMANDS], bytes_of, 10.0),
+        Target("run", _run, _run_files, _changed_run, 0.3),
+        Target("overlay", _overlay, lambda: [CSV], bytes_of, 2.0),
     )
 }

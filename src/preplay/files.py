@@ -14,6 +14,11 @@ from typing import Any
 
 from preplay.errors import InputError
 
+_HARMLESS = 64 << 20
+"""Bytes that any file may unpack to."""
+_PACKED = 100
+"""How many times their size larger ones may unpack to; what preplay writes stays far below that."""
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -83,6 +88,23 @@ def read_text(path: Path, expected: str) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}: cannot be read ({reason}); expected {expected}") from None
+
+
+def read_arrays(path: Path) -> dict[str, Any]:
+    """The arrays of an .npz file; one that unpacks to far more than its size is no honest one.
+
+    Raises what NumPy raises for damaged files, and ValueError.
+    """
+    import zipfile
+
+    import numpy as np
+
+    with zipfile.ZipFile(path) as file:
+        unpacked = sum(part.file_size for part in file.infolist())
+    if unpacked > max(_HARMLESS, _PACKED * path.stat().st_size):
+        raise ValueError(f"{unpacked:,} bytes in a file of {path.stat().st_size:,}")
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 def parse_json(

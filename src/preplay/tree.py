@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from preplay.errors import InputError, StoreError
-from preplay.files import replacing
+from preplay.files import read_arrays, replacing
 from preplay.game import FINAL, Side, check_side
 
 Floats = npt.NDArray[np.float64]
@@ -233,8 +233,7 @@ def save(tree: Tree, path: Path) -> None:
 def load(path: Path) -> Tree:
     """Read a tree; a damaged or foreign file is a StoreError."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            columns = dict(file)
+        columns = read_arrays(path)
         names = tuple(str(name) for name in columns.pop("names"))
         first, second = columns.pop("prices", np.zeros(2)).tolist()  # files of version 0.1.0 have none
         tree = Tree(names=names, prices=(first, second), **columns)

@@ -19,6 +19,7 @@ from preplay.chess.engines.analyst import Analyst
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.play import Search, scores
 from preplay.chess.rules import ChessGame, ChessState
+from preplay.errors import StoreError
 from preplay.game import FINAL, Side
 from preplay.logistic import Curve, fitted
 from preplay.policy import Policy, ahead_of, spread_rest
@@ -197,7 +198,10 @@ class Calibrator:
     ) -> list[CalibrationGame]:
         """The first `wanted` games; after a stop those before the first that is missing, so that a stop
         favours no short games."""
-        done = {game.number: game for game in map(_read, self.store.notes(self.topic).values())}
+        try:
+            done = {game.number: game for game in map(read_game, self.store.notes(self.topic).values())}
+        except StoreError as error:
+            raise StoreError(f"{self.store.path}: {error}") from None
         missing = [number for number in range(wanted) if number not in done]
         for game in play(self.table, missing, stop):
             done[game.number] = game
@@ -215,7 +219,15 @@ def different(games: Sequence[CalibrationGame]) -> list[tuple[list[float], float
     return [(game.pawns, game.result) for game in {game.moves: game for game in games}.values()]
 
 
-def _read(text: str) -> CalibrationGame:
-    data = json.loads(text)
-    points = tuple((int(ply), int(score)) for ply, score in data["points"])
-    return CalibrationGame(int(data["number"]), str(data["moves"]), points, float(data["result"]))
+def read_game(text: str) -> CalibrationGame:
+    """A game as it was kept; raises StoreError for anything else."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        game = TypeAdapter(CalibrationGame).validate_json(text, strict=True)
+    except ValidationError as error:
+        said = " ".join(error.errors(include_url=False)[0]["msg"].lower().split())
+        raise StoreError(f"a kept calibration game is damaged ({said})") from None
+    if game.number < 0 or not 0.0 <= game.result <= 1.0 or any(ply < 0 for ply, _ in game.points):
+        raise StoreError(f"a kept calibration game is damaged (number {game.number}, {game.result})")
+    return game

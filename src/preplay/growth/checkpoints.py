@@ -11,6 +11,7 @@ from zipfile import is_zipfile
 import numpy as np
 
 from preplay.errors import StoreError
+from preplay.files import read_arrays
 from preplay.game import Game, S, Side
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.columns import save_columns
@@ -50,8 +51,7 @@ def take_up(front: Front[S], path: Path) -> None:
     try:
         if not is_zipfile(path):
             raise ValueError("damaged, or not an .npz file")
-        with np.load(path, allow_pickle=False) as file:
-            columns = dict(file)
+        columns = read_arrays(path)
         purpose = str(columns["purpose"])
         if purpose != _purpose(front):
             raise ValueError(f"it is for {purpose}, not {_purpose(front)}")

@@ -7,6 +7,7 @@ positions after them by the matchup's values.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -133,11 +134,11 @@ def kept(run: Run) -> Mapping[tuple[str, ...], tuple[Alternative, ...]]:
             for row in data["positions"]
         }
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{run.path(FILE)}: damaged ({error})") from None
+        said = " ".join(str(error).split())[:200]
+        raise InputError(f"{run.path(FILE)}: damaged ({said})") from None
 
 
-def _read(option: Mapping[str, Any]) -> Alternative:
-    replies = tuple(Reply(**reply) for reply in option["replies"])
-    return Alternative(
-        option["move"], int(option["score"]), float(option["worth"]), replies, tuple(option["line"])
-    )
+def _read(option: Any) -> Alternative:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Alternative).validate_json(json.dumps(option), strict=True)

@@ -25,6 +25,14 @@ _GAIN = re.compile(r"gain ([+-]\d{1,3}(?:\.\d{1,9})?(?:e-?\d{1,3})?)")
 _REACH = re.compile(r"(\d{1,2}) in (\d[\d,]{0,14}) games")
 
 
+class GameOfLines(chess.pgn.GameBuilder[chess.pgn.Game]):
+    """Gathers a game; mistakes are remembered in it, and not told on the terminal as well."""
+
+    def handle_error(self, error: Exception) -> None:
+        """Remember it."""
+        self.game.errors.append(error)
+
+
 def read_pgn_book(path: Path) -> Book:
     """The book in a PGN file that `export` wrote, perhaps with lines added or removed since.
 
@@ -34,7 +42,7 @@ def read_pgn_book(path: Path) -> Book:
     handle, number = io.StringIO(read_text(path, "an exported PGN book")), 0
     found: dict[tuple[str, ...], dict[str, chess.pgn.ChildNode]] = {}
     first: chess.pgn.Game | None = None
-    while (game := chess.pgn.read_game(handle)) is not None:
+    while (game := chess.pgn.read_game(handle, Visitor=GameOfLines)) is not None:
         number += 1
         if game.errors:
             said = " ".join(str(game.errors[0]).split())

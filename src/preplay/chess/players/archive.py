@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,13 +22,15 @@ from preplay.chess.players.squares import Keys
 
 LIMIT = 40
 """Half-moves of each game that are kept for models of players."""
-FORMAT = 1
+FORMAT = 2
 """Changes when what is kept changes."""
 GAMES = 4096
 """Games in a part, at most."""
 _TAG = re.compile(rb'^\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _STANDARD = {"", "standard", "normal", "chess", "from position"}
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"
+_SUM = 4
+"""Bytes of the checksum at the end of what is kept."""
 
 
 class GameTags(NamedTuple):
@@ -223,6 +226,8 @@ def _keeping(source: Iterator[GamePart], kept: Path) -> Iterator[GamePart]:
             yield part
         if file is not None:
             file.close()
+            with draft.open("ab") as closing:
+                closing.write(_checksum(draft).to_bytes(_SUM, "big"))
             draft.replace(kept)
     finally:
         if file is not None:
@@ -241,11 +246,22 @@ def _kept_parts(path: Path) -> Iterator[GamePart] | None:
     """What was kept of a file, or None where it cannot be read: then the games are read again."""
     try:
         with path.open("rb") as file:
-            for _ in _stored(file):
-                pass
-    except (OSError, ValueError, KeyError, TypeError):
+            file.seek(-_SUM, io.SEEK_END)
+            if int.from_bytes(file.read(), "big") != _checksum(path, path.stat().st_size - _SUM):
+                return None
+    except OSError:
         return None
     return _open_kept(path)
+
+
+def _checksum(path: Path, most: int = 1 << 62) -> int:
+    """Of the first `most` bytes of a file."""
+    total = 0
+    with path.open("rb") as file:
+        while most > 0 and (chunk := file.read(min(most, 1 << 20))):
+            total = zlib.crc32(chunk, total)
+            most -= len(chunk)
+    return total
 
 
 def _open_kept(path: Path) -> Iterator[GamePart]:
@@ -254,7 +270,7 @@ def _open_kept(path: Path) -> Iterator[GamePart]:
 
 
 def _stored(file: IO[bytes]) -> Iterator[GamePart]:
-    end = file.seek(0, io.SEEK_END)
+    end = file.seek(0, io.SEEK_END) - _SUM
     file.seek(0)
     while file.tell() < end:
         words, numbers, bounds, keys, codes = (np.load(file, allow_pickle=False) for _ in range(5))

@@ -17,6 +17,8 @@ from preplay.compiled import always
 from preplay.errors import InputError
 
 Numbers = npt.NDArray[np.uint32]
+_HARMLESS, _PACKED = 1 << 20, 100
+"""Bytes that a packed column may unpack to: so many, or so many times its size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,14 @@ def packed(column: npt.NDArray[Any]) -> str:
 
 def unpacked(text: str, kind: type[np.generic]) -> npt.NDArray[Any]:
     """The inverse of `packed`."""
-    raw = zlib.decompress(base64.b64decode(text, validate=True))
+    data = base64.b64decode(text, validate=True)
+    unpacking = zlib.decompressobj()
+    try:
+        raw = unpacking.decompress(data, max(_HARMLESS, _PACKED * len(data)))
+    except zlib.error as error:
+        raise ValueError(f"a column: {error}") from None
+    if not unpacking.eof:
+        raise ValueError("a column: cut off, or unpacks to far more than its size")
     return np.frombuffer(raw, dtype=np.dtype(kind).newbyteorder("<")).astype(kind)
 
 

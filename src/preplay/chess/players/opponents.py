@@ -73,14 +73,15 @@ def load_opponent(path: str | Path) -> tuple[Opponent, str]:
         data = json.loads(raw)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}; expected a {FORMAT} file") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f"{path}: not an opponent; expected a file made by `preplay opponent --save`")
     try:
         return opponent_of(data), hashlib.sha256(raw).hexdigest()[:16]
-    except (KeyError, TypeError, ValueError, InputError) as error:
-        raise InputError(f"{path}: damaged opponent ({error})") from None
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, InputError) as error:
+        said = " ".join(str(error).split())[:300]
+        raise InputError(f"{path}: damaged opponent ({said})") from None
 
 
 def opponent_of(data: Mapping[str, Any]) -> Opponent:
@@ -99,4 +100,28 @@ def opponent_of(data: Mapping[str, Any]) -> Opponent:
         habits, Level(**data["level"]), StandIn.of_data(data["standin"]), float(data["least"])
     )
     side: Side = 1 if int(data["side"]) == 1 else 2
+    _check(habits, person)
     return Opponent(side, tuple(map(str, data["names"])), person, dict(data["report"]))
+
+
+def _check(habits: Habits, person: Person) -> None:
+    """Raise ValueError for what no fit gives."""
+    level = person.level
+    numbers = {"own_weight": habits.weight, "others_weight": habits.others_weight}
+    numbers |= {"least": person.least} | person.standin.as_data()
+    for name, number in numbers.items():
+        if not 0.0 <= number < 1e12:
+            raise ValueError(f"{name} = {number}; expected a number that is not negative")
+    if not (habits.weight > 0.0 and habits.others_weight > 0.0 and person.least < 1.0):
+        raise ValueError("a weight of 0, or a least share of 1")
+    for table in (habits.own, habits.others, habits.replies):
+        if len(table.keys) and (np.any(table.keys[1:] < table.keys[:-1]) or not np.all(table.counts)):
+            raise ValueError("moves that are not sorted, or never played")
+    if not (level.engine is None or isinstance(level.engine, str)):
+        raise ValueError(f"level.engine = {level.engine!r}; expected a command")
+    for name, whole in {"nodes": level.nodes, "multipv": level.multipv}.items():
+        if not (type(whole) is int and 0 < whole < 1 << 63):
+            raise ValueError(f"level.{name} = {whole!r}; expected a whole number of at least 1")
+    for name, value in level.options.items():
+        if not isinstance(value, str | int | bool):
+            raise ValueError(f"level.options.{name} = {value!r}; expected a word or a number")

@@ -56,14 +56,19 @@ def parse_level(text: str, engine: str | None = None) -> Level:
         if not equals or not name or not value:
             raise InputError(f"level '{text}'; expected NAME=VALUE, as in nodes=2000 or UCI_Elo=1800")
         if name.casefold() == "nodes":
-            if not (value.isascii() and value.isdigit() and int(value) > 0):
+            if not (_number(value) and int(value) > 0):
                 raise InputError(f"level '{text}': nodes={value}; expected a whole number of at least 1")
             nodes = int(value)
         else:
-            options[name] = int(value) if value.isascii() and value.isdigit() else value
+            options[name] = int(value) if _number(value) else value
             if name.casefold() == "uci_elo":
                 options["UCI_LimitStrength"] = True
     return Level(engine, options, nodes)
+
+
+def _number(text: str) -> bool:
+    """Whether these are plain digits of a number that engines know."""
+    return text.isascii() and text.isdigit() and len(text) <= 18
 
 
 @dataclass(frozen=True, eq=False)

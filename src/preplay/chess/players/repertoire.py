@@ -11,6 +11,7 @@ import chess
 import chess.pgn
 
 from preplay.chess.books.lines import position_key
+from preplay.chess.books.reading import GameOfLines
 from preplay.chess.engines.analysis import Analysis
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players.play import Search, move_menu
@@ -54,7 +55,7 @@ def read_repertoire(path: str | Path, side: Side) -> Repertoire:
     handle, number = io.StringIO(text), 0
     played: dict[Hashable, dict[str, None]] = {}
     ending: dict[Hashable, dict[str, None]] = {}
-    while (game := chess.pgn.read_game(handle)) is not None:
+    while (game := chess.pgn.read_game(handle, Visitor=GameOfLines)) is not None:
         number += 1
         if game.errors:
             raise InputError(f"{path}: game {number}: {game.errors[0]}; expected lines of legal moves")

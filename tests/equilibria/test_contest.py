@@ -134,6 +134,23 @@ def test_a_first_guess_certifies_nothing(raw: Raw, costs: tuple[float, float], g
         assert error == pytest.approx(max(guess, 1.0 - guess))
 
 
+def test_theorem_2_follows_prep_beyond_what_matters() -> None:
+    """Ten histories that no book can pay for, and prep wins in all of them: where it does is as random
+    as chance makes it, and the floor of the theorem's argument is below that."""
+    wins = {"base": 0, "prep": 1, "to": {"utility": 1}}
+    second = {"player": 1, "actions": {"win": wins, "lose": {"base": 1, "prep": 0, "to": {"utility": 0}}}}
+    lottery = {"player": "chance", "actions": {f"c{k}": {"prob": 0.1, "to": second} for k in range(10)}}
+    root = {"player": 1, "actions": {"in": {"base": 1, "prep": 1, "to": lottery}}}
+    result = contest(matchup_of({"format": "preplay-game/1", "root": root}), (0.2, 0.2), gap=1e-9)
+    assert result.equilibrium.upper == pytest.approx(0.0, abs=1e-9)
+    assert result.grown.matters[0] == 1  # the root alone; the others are met once in ten games
+    two = result.entropy[1]
+    assert two.reached == pytest.approx(1.0)
+    assert two.applies
+    assert two.found == pytest.approx(np.log(10.0))
+    assert 0.0 < two.floor <= two.found
+
+
 def test_a_stop_leaves_a_certified_result() -> None:
     stop = Stop()
     stop.asked = True

@@ -17,7 +17,7 @@ from preplay.equilibria.hopes import promise
 from preplay.equilibria.publicgame import stop_values
 from preplay.equilibria.strategy import behaviour, first_advantage, play_entropy
 from preplay.game import FINAL, S, Side, other
-from preplay.growth import Contested, ContestedGrowth, GrowthProgress, Limits
+from preplay.growth import Contested, ContestedGrowth, GrowthProgress, Limits, grow_contested
 from preplay.matchup import Matchup
 from preplay.preparation import moves, prepare
 from preplay.stopping import NEVER, Stop
@@ -184,7 +184,26 @@ def contest(
     if matchup.guessing:
         grown, found = _uncertain(grown, found)
     baseline, alone = _one_by_one(matchup, costs, limits, stop, growing, one_by_one)
-    return explain(grown, _within_reason(found), matchup.game.longest, baseline, alone)
+    whole = None if matchup.guessing else _whole(matchup, grown, costs, stop)
+    return explain(grown, _within_reason(found), matchup.game.longest, baseline, alone, whole)
+
+
+BEYOND = 4
+"""A whole game this many times as large as its part that matters is grown to follow prep to its end."""
+
+
+def _whole(
+    matchup: Matchup[S], grown: Contested, costs: tuple[float, float], stop: Stop
+) -> Contested | None:
+    """All of an enumerable game that is small enough, prep known everywhere, for Theorem 2."""
+    if not matchup.enumerable or stop.asked:
+        return None
+    most = Limits(BEYOND * max(512, grown.tree.size), negligible=matchup.negligible)
+    value = matchup.counted_at(bounds.price_of_both(costs, matchup.game.longest))
+    whole = grow_contested(
+        matchup.game, matchup.base, matchup.prep, value, costs, most, everything=True, stop=stop
+    )
+    return whole if whole.ending == "complete" else None
 
 
 def _within_reason(found: Equilibrium) -> Equilibrium:
@@ -305,9 +324,20 @@ def _recalled(
     )
 
 
-def explain(grown: Contested, found: Equilibrium, longest: int, baseline: float, alone: Pair) -> Contest:
-    """What an equilibrium means: who gains how much, and how randomly each side plays."""
+def explain(
+    grown: Contested,
+    found: Equilibrium,
+    longest: int,
+    baseline: float,
+    alone: Pair,
+    whole: Contested | None = None,
+) -> Contest:
+    """What an equilibrium means: who gains how much, and how randomly each side plays.
+
+    Theorem 2 follows prep as far as `whole` knows it, or else as far as `grown` does.
+    """
     tree = grown.tree
+    known, x = (grown, found.x) if whole is None else (whole, _moved(grown, whole, found.x))
     paid = [cost * size for cost, size in zip(found.costs, found.expected_size, strict=True)]
     play = play_entropy(tree, found.x)
     return Contest(
@@ -317,8 +347,8 @@ def explain(grown: Contested, found: Equilibrium, longest: int, baseline: float,
         utility=found.payoff + paid[0] - paid[1],
         alone=alone,
         entropy=(
-            _entropy(grown, found, 1, play.sides[0], longest),
-            _entropy(grown, found, 2, play.sides[1], longest),
+            _entropy(known, found, x[0], 1, play.sides[0], longest),
+            _entropy(known, found, x[1], 2, play.sides[1], longest),
         ),
     )
 
@@ -327,14 +357,25 @@ LEVELS = 16
 """Advantages v' that are tried for Theorem 2."""
 
 
-def _entropy(grown: Contested, found: Equilibrium, side: Side, play: float, longest: int) -> Entropy:
-    """Theorem 2 for the randomness of `side`: its opponent is the theorem's player 1."""
+def _moved(grown: Contested, whole: Contested, x: Mixed) -> Mixed:
+    """Mixed books on a larger tree of the same game: nothing else is memorized."""
+    rows = np.zeros((2, whole.tree.size))
+    for k in np.flatnonzero((x[0] > 0.0) | (x[1] > 0.0)).tolist():
+        rows[:, whole.tree.find(grown.tree.history(k))] = x[0][k], x[1][k]
+    return rows[0], rows[1]
+
+
+def _entropy(
+    known: Contested, found: Equilibrium, book: Floats, side: Side, play: float, longest: int
+) -> Entropy:
+    """Theorem 2 for the randomness of `side`, with its mixed book on the tree of `known`: its opponent is
+    the theorem's player 1."""
     opponent = other(side)
     value = max(0.0, found.upper if opponent == 1 else 1.0 - found.lower)
     cost = found.costs[opponent - 1]
     best: Entropy | None = None
     for level in np.linspace(1.0, value, LEVELS, endpoint=False).tolist():
-        first = first_advantage(grown.tree, opponent, found.x[side - 1], level, grown.studied)
+        first = first_advantage(known.tree, opponent, book, level, known.studied)
         now = Entropy(
             play=play,
             advantage=level,

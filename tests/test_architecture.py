@@ -22,7 +22,7 @@ LAYERS = (
     ("matchup", "matchup"),
     ("opinions", "bounds chess choice judging repairs sampling"),
     ("growth", "games growth response"),
-    ("worth", "_kernels accounts logistic value"),
+    ("worth", "_kernels accounts logistic programs value"),
     ("play", "book policy tree"),
     ("tools", "compiled files game journal randomness scoring stopping text"),
     ("errors", "errors"),

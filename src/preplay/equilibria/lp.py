@@ -10,12 +10,7 @@ player 2's in-book masses.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
-from scipy.optimize import linprog
-from scipy.sparse import coo_array, csr_array
 
 from preplay.equilibria.folding import (
     BASE,
@@ -28,11 +23,7 @@ from preplay.equilibria.folding import (
     FoldedGame,
 )
 from preplay.equilibria.publicgame import Mixed
-from preplay.errors import SolverError
-from preplay.tree import Floats
-
-Indices = npt.NDArray[np.integer[Any]]
-_linprog: Any = linprog  # its published types know no sparse matrices
+from preplay.programs import PRECISE, Rows, minimize
 
 LARGE = 8_000
 """From so many decisions on an interior point method (with crossover) is faster than the simplex."""
@@ -50,22 +41,22 @@ def solve_lp(game: FoldedGame, seconds: float | None = None) -> tuple[Mixed | No
     columns = 2 * m + 2 * k
     d, e = np.arange(1, m), np.arange(1, k)
 
-    flow = _Rows(m - 1, columns)  # gone[d] + held[d] = BASE gone[p] + PREP held[p]
+    flow = Rows(m - 1)  # gone[d] + held[d] = BASE gone[p] + PREP held[p]
     flow.add(d - 1, gone + d, 1.0)
     flow.add(d - 1, held + d, 1.0)
     flow.add(d - 1, gone + one.previous[d], -one.table[d, BASE])
     flow.add(d - 1, held + one.previous[d], -one.table[d, PREP])
 
-    prefix = _Rows(m - 1, columns)  # held[d] <= PREP held[p]
+    prefix = Rows(m - 1)  # held[d] <= PREP held[p]
     prefix.add(d - 1, held + d, 1.0)
     prefix.add(d - 1, held + one.previous[d], -one.table[d, PREP])
 
     # Player 2's worth, in player 1's units, of having left at e: leaves, and later decisions.
-    leaving = _Rows(k, columns)
+    leaving = Rows(k)
     leaving.add(np.arange(k), out + np.arange(k), 1.0)
     leaving.add(two.previous[e], out + e, -two.table[e, BASE])
     # Player 2's worth of staying at e; row 0 stands for the start of the game.
-    staying = _Rows(k, columns)
+    staying = Rows(k)
     staying.add(np.arange(k), inn + np.arange(k), 1.0)
     staying.add(two.previous[e], inn + e, -two.table[e, PREP])
     for rows, one_gone, one_held, two_gone, two_held in (
@@ -77,7 +68,7 @@ def solve_lp(game: FoldedGame, seconds: float | None = None) -> tuple[Mixed | No
         rows.add(np.arange(k), gone + two.rival, two.table[:, two_gone])
         rows.add(np.arange(k), held + two.rival, two.table[:, two_held])
 
-    either = _Rows(k - 1, columns)  # in[e] <= out[e]
+    either = Rows(k - 1)  # in[e] <= out[e]
     either.add(e - 1, inn + e, 1.0)
     either.add(e - 1, out + e, -1.0)
 
@@ -90,47 +81,15 @@ def solve_lp(game: FoldedGame, seconds: float | None = None) -> tuple[Mixed | No
     highest[: 2 * m] = 1.0
     highest[gone] = 0.0
     lowest[held] = 1.0
-    answer = _linprog(
+    answer, iterations = minimize(
         objective,
-        A_ub=_stack(staying, prefix, either),
-        b_ub=np.concatenate([two.table[:, COST], np.zeros(m - 1 + k - 1)]),
-        A_eq=_stack(flow, leaving),
-        b_eq=np.zeros(m - 1 + k),
-        bounds=np.column_stack([lowest, highest]),
-        method="highs-ipm" if game.size >= LARGE else "highs-ds",
-        options={
-            "primal_feasibility_tolerance": 1e-10,
-            "dual_feasibility_tolerance": 1e-10,
-            **({} if seconds is None else {"time_limit": seconds}),
-        },
+        (lowest, highest),
+        most=[(staying, two.table[:, COST]), (prefix, np.zeros(m - 1)), (either, np.zeros(k - 1))],
+        equal=[(flow, np.zeros(m - 1)), (leaving, np.zeros(k))],
+        interior=game.size >= LARGE,
+        tolerance=PRECISE,
+        seconds=seconds,
     )
-    if answer.status == 1:
-        return None, int(answer.nit or 0)
-    if answer.status != 0:
-        raise SolverError(f"the linear program was not solved: {answer.message}")
-    second = np.maximum(0.0, -np.asarray(answer.ineqlin.marginals[:k]))
-    return (np.asarray(answer.x[held : held + m]), second), int(answer.nit)
-
-
-class _Rows:
-    """Rows of a sparse matrix, gathered by parts."""
-
-    def __init__(self, rows: int, columns: int) -> None:
-        self.shape = rows, columns
-        self._parts: list[tuple[Indices, Indices, Floats]] = []
-
-    def add(self, row: Indices, column: Indices, value: Floats | float) -> None:
-        self._parts.append((row, column, np.broadcast_to(np.asarray(value, dtype=np.float64), row.shape)))
-
-    def parts(self, below: int) -> tuple[Indices, Indices, Floats]:
-        """The entries, their rows moved down by `below`."""
-        row, column, value = (np.concatenate([part[k] for part in self._parts]) for k in range(3))
-        return row + below, column, value
-
-
-def _stack(*blocks: _Rows) -> csr_array:
-    """The blocks below each other; entries at the same place are added up."""
-    below = np.cumsum([0, *(block.shape[0] for block in blocks)])
-    parts = [block.parts(int(first)) for block, first in zip(blocks, below, strict=False)]
-    row, column, value = (np.concatenate([part[k] for part in parts]) for k in range(3))
-    return csr_array(coo_array((value, (row, column)), shape=(int(below[-1]), blocks[0].shape[1])))
+    if answer is None:
+        return None, iterations
+    return (answer.x[held : held + m], np.maximum(0.0, -answer.prices[:k])), iterations

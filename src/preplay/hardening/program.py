@@ -7,18 +7,15 @@ f(root) over all plans is a linear program; what the mix gives away is linear in
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array, csr_array
 
-from preplay.errors import InputError, SolverError
+from preplay.errors import InputError
 from preplay.hardening import passes
 from preplay.hardening.hideout import HIDES, LEAF, OWN, Hideout
+from preplay.programs import Rows, minimize
 from preplay.tree import Bools, Floats
-
-_linprog: Any = linprog  # its published types know no sparse matrices
 
 LARGE = 20_000
 """From so many histories on regret sweeps are used, unless what is given away is limited."""
@@ -89,50 +86,26 @@ def given_away(at: Hideout, y: Floats) -> float:
     return float(drops(at) @ y)
 
 
-class _Rows:
-    """Rows of a sparse matrix under construction."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._entries: tuple[list[int], list[int], list[float]] = [], [], []
-
-    def add(self, *entries: tuple[int, float]) -> None:
-        """One more row, from its columns and their coefficients."""
-        rows, columns, values = self._entries
-        for column, value in entries:
-            rows.append(self.count)
-            columns.append(column)
-            values.append(value)
-        self.count += 1
-
-    def matrix(self, width: int) -> Any:
-        """The rows so far; None where there are none."""
-        rows, columns, values = self._entries
-        if not self.count:
-            return None
-        return csr_array(coo_array((values, (rows, columns)), shape=(self.count, width)))
-
-
 def _below(at: Hideout, k: int) -> range:
     return range(int(at.first[k]), int(at.first[k] + at.children[k]))
 
 
-def _equalities(at: Hideout, reach: Floats, hopes: Bools) -> _Rows:
+def _equalities(at: Hideout, reach: Floats, hopes: Bools) -> Rows:
     """What a plan is, and f where the preparer decides nothing; columns: y [n], then f [n]."""
-    n, rows = len(at.parent), _Rows()
+    n, rows = len(at.parent), Rows()
     for k in range(n):
         kind, below = at.kind[k], _below(at, k)
         if kind == LEAF:
             if not hopes[k]:
-                rows.add((n + k, 1.0), (k, -reach[k] * at.value[k]))
+                rows.append((n + k, 1.0), (k, -reach[k] * at.value[k]))
             continue
         if kind == HIDES:
-            rows.add((k, -1.0), *((c, 1.0) for c in below))
+            rows.append((k, -1.0), *((c, 1.0) for c in below))
         else:
             for c in below:
-                rows.add((c, 1.0), (k, -1.0))
+                rows.append((c, 1.0), (k, -1.0))
         if kind != OWN:
-            rows.add((n + k, 1.0), *((n + c, -1.0) for c in below))
+            rows.append((n + k, 1.0), *((n + c, -1.0) for c in below))
     return rows
 
 
@@ -148,45 +121,34 @@ def _program(
     n = len(at.parent)
     hopes = at.open if hoping else np.zeros(n, dtype=np.bool_)
     reach = passes.reaches(at, False)
-    equal, most, limits = _equalities(at, reach, hopes), _Rows(), []
+    equal, most, limits = _equalities(at, reach, hopes), Rows(), []
     own = np.flatnonzero(at.kind == OWN)
     for k in own.tolist():
-        most.add((n + k, -1.0), (k, reach[k] * at.value[k]))
-        most.add((n + k, -1.0), *((n + c, 1.0) for c in _below(at, k)))
+        most.append((n + k, -1.0), (k, reach[k] * at.value[k]))
+        most.append((n + k, -1.0), *((n + c, 1.0) for c in _below(at, k)))
         limits += [0.0, cost]
     for k in np.flatnonzero(hopes).tolist():
         for worth, price in ((at.value[k], 0.0), (1.0, cost)):
-            most.add((n + k, -1.0), (k, reach[k] * worth))
+            most.append((n + k, -1.0), (k, reach[k] * worth))
             limits.append(price)
     if loss is not None:
         drop = drops(at) if drop is None else drop
-        most.add(*((k, drop[k]) for k in np.flatnonzero(drop).tolist()))
+        most.append(*((k, drop[k]) for k in np.flatnonzero(drop).tolist()))
         limits.append(loss)
     objective = np.zeros(2 * n)
     objective[n] = 1.0
-    bounds = np.column_stack(
-        [
-            np.concatenate([np.zeros(n), np.full(n, -np.inf)]),
-            np.concatenate([np.ones(n), np.full(n, np.inf)]),
-        ]
+    lowest = np.concatenate([np.zeros(n), np.full(n, -np.inf)])
+    highest = np.concatenate([np.ones(n), np.full(n, np.inf)])
+    lowest[0] = 1.0
+    answer, _ = minimize(
+        objective, (lowest, highest), [(most, np.array(limits))], [(equal, np.zeros(equal.count))]
     )
-    bounds[0] = 1.0, 1.0
-    answer = _linprog(
-        objective,
-        A_ub=most.matrix(2 * n),
-        b_ub=np.array(limits) if limits else None,
-        A_eq=equal.matrix(2 * n),
-        b_eq=np.zeros(equal.count),
-        bounds=bounds,
-        method="highs",
-    )
-    if answer.status != 0:
-        raise SolverError(f"the linear program was not solved: {answer.message}")
+    assert answer is not None  # there was no limit of time
     y = np.clip(answer.x[:n], 0.0, 1.0)
     x = np.zeros(n)
     if len(own):  # the price of the row "go on" is how much of the mixed book goes on there
-        x[own] = np.clip(-answer.ineqlin.marginals[1 : 2 * len(own) : 2], 0.0, 1.0)
-    return passes.plan(at, _clean(at, passes.mixed(at, y))), x, float(answer.fun)
+        x[own] = np.clip(-answer.prices[1 : 2 * len(own) : 2], 0.0, 1.0)
+    return passes.plan(at, _clean(at, passes.mixed(at, y))), x, answer.objective
 
 
 def _clean(at: Hideout, mix: Floats) -> Floats:

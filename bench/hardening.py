@@ -91,7 +91,7 @@ def figure(found: list[HardenResult]) -> Figure:
         label="a mix that gives away no more (at most)",
     )
     right.plot([last.loss], [last.upper], "*", markersize=12, label="the mix")
-    right.set(xlabel=f"given away against one who does not prepare (price {last.cost:g})")
+    right.set(xlabel=f"given away to the unprepared, at a price of {last.cost:g}")
     right.legend(fontsize=8)
     return drawing
 

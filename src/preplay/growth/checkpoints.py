@@ -15,7 +15,7 @@ from preplay.files import read_arrays
 from preplay.game import Game, S, Side
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.columns import save_columns
-from preplay.growth.front import FIRST, Front
+from preplay.growth.front import FIRST, KEPT, Front
 from preplay.growth.sharing import Pools
 from preplay.tree import KINDS, check_columns
 from preplay.value import Remembering
@@ -100,7 +100,8 @@ def _restore(front: Front[S], columns: dict[str, Any]) -> None:
     for k in range(len(built)):
         if built.stage[k] not in (UNASKED, VALUED):
             continue
-        front.states[k] = paths.state(k)
+        if len(front.states) < KEPT:
+            front.states[k] = paths.state(k)
         if k not in waiting:
             priority = FIRST if k in front.opening else front.reach[k]
             if built.stage[k] == VALUED:
@@ -109,7 +110,7 @@ def _restore(front: Front[S], columns: dict[str, Any]) -> None:
     for k in asked_about:
         questions = front.questions(k)
         if built.stage[k] != CLOSED:
-            questions.submit(k, front.states[k])
+            questions.submit(k, front.state(k))
         front.window.append((k, questions))
     answered = set(columns["untaken"].tolist())
     for questions in front.oracles:

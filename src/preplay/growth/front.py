@@ -27,6 +27,9 @@ from preplay.value import Evaluator, Value
 FIRST = 2.0
 """Priority of what comes before the side's first decision: without it no book has a value."""
 
+KEPT = 100_000
+"""So many states of histories that wait are kept; of others that of the history before, if any."""
+
 
 @dataclass
 class Front(Generic[S]):
@@ -122,7 +125,8 @@ class Front(Generic[S]):
         check_length(built.depth[k] + 1, self.longest)
         mover, reach = built.player[k], self.reach[k]
         own = mover == self.side
-        states = self.after(k, self.states.pop(k), actions)
+        state = self.states.pop(k) if k in self.states else self.state(k)
+        states = self.after(k, state, actions)
         players = list(map(self.game.player, states))
         if REST in actions:
             players[actions.index(REST)] = mover
@@ -141,6 +145,8 @@ class Front(Generic[S]):
         if opening:
             self.opening.update(children)
         up, low = self.enter(children, states, players, [reach * p for p in shares], opening)
+        if len(self.states) > KEPT:
+            self.thin(k, state, children)
         self.bounds.going_on(k, up, low, self.goal.cost if own else 0.0)
 
     def enter(
@@ -176,6 +182,24 @@ class Front(Generic[S]):
                     f"{self.where(k)}: player {mover}; expected 1, 2, 0 (chance) or -1 (over)"
                 )
         return up, low
+
+    def thin(self, k: int, state: S, children: range) -> None:
+        """Keep the state of `k` instead of those of its children."""
+        for c in children:
+            self.states.pop(c, None)
+        self.states[k] = state
+
+    def state(self, k: int) -> S:
+        """The state of `k`, by the moves since the nearest state that is kept."""
+        names, path = list(self.built.names), []
+        while k not in self.states and k > 0:
+            path.append(k)
+            k = self.built.parent[k]
+        state = self.states[k] if k in self.states else self.game.root()
+        for j in reversed(path):
+            if not self.built.is_rest(j):
+                state = self.game.next(state, names[self.built.action[j]])
+        return state
 
     def after(self, k: int, state: S, actions: Sequence[str]) -> list[S]:
         """The states after each action from `state`, which is that of `k`.
@@ -217,7 +241,7 @@ class Front(Generic[S]):
             hope = reach - self.goal.cost
         else:
             built.stage[k] = CLOSED
-            del self.states[k]
+            self.states.pop(k, None)
             hope = -math.inf
         self.bounds.stopping(k, reach * high, reach * low, hope)
 
@@ -228,7 +252,8 @@ class Front(Generic[S]):
 
     def pooled(self, k: int, pools: Pools[S], hope: float) -> None:
         """Memory is paid by position: ask further about `k` only when its position may pay."""
-        state = self.states.pop(k)
+        state = self.state(k)
+        self.states.pop(k, None)
         number = pools.enter(k, state, hope)
         pools.wait(k, state)
         self.built.stage[k] = CLOSED
@@ -303,11 +328,12 @@ class Front(Generic[S]):
             k = self.agenda.take()
             if k is None:
                 return
+            state = self.states[k] if k in self.states else self.state(k)
             if player[k] == CHANCE:
-                self.expand(k, self.game.chance(self.states[k]))
+                self.expand(k, self.game.chance(state))
                 continue
             questions = self.questions(k)
-            questions.submit(k, self.states[k])
+            questions.submit(k, state)
             window.append((k, questions))
 
     @property

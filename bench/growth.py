@@ -1,0 +1,148 @@
+"""Growth against a plain depth-first walk with the same calls, and the memory of a million histories.
+
+The walk knows the game by the same protocols and asks the same policies and values about the same
+histories, one at a time; it keeps nothing, has no bounds and no limits. Figures are the best of a few
+runs that take turns in one process: compare the ratios.
+
+python bench/growth.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from preplay.game import CHANCE, FINAL, Game
+from preplay.games.openspiel import openspiel
+from preplay.games.synthetic import SyntheticGame, SyntheticPolicy, SyntheticValue
+from preplay.growth import Goal, Lemma1, Limits, Pays, grow
+from preplay.policy import Policy, Uniform
+from preplay.value import Evaluator, Value
+
+
+class Even:
+    """A value that costs nothing to find."""
+
+    def values(self, states: Sequence[Any]) -> list[Value]:
+        """A half everywhere."""
+        return [Value(0.5) for _ in states]
+
+
+class Counted:
+    """Counts the calls of a game, a policy or an evaluator, and the states that it is asked about."""
+
+    def __init__(self, inner: Any, name: str, calls: Counter[str]) -> None:
+        self._inner, self._name, self._calls = inner, name, calls
+
+    def __getattr__(self, method: str) -> Any:
+        found = getattr(self._inner, method)
+        if not callable(found):
+            return found
+
+        def call(*arguments: Any) -> Any:
+            batch = method in ("distributions", "values")
+            self._calls[f"{self._name}.{method}"] += len(arguments[0]) if batch else 1
+            return found(*arguments)
+
+        return call
+
+
+def walk(game: Game[Any], base: Policy[Any], prep: Policy[Any], value: Evaluator[Any], goal: Goal) -> int:
+    """How many histories side 1 meets that grows towards `goal`."""
+    count, stack = 0, [(game.root(), 1.0)]
+    while stack:
+        state, reach = stack.pop()
+        count += 1
+        player = game.player(state)
+        if player == FINAL:
+            game.utility(state)
+            continue
+        if player == CHANCE:
+            moves = game.chance(state)
+        elif player == 1:
+            (worth,) = value.values([state])
+            if goal.potential(reach, worth.mean) <= 0.0:
+                continue
+            (moves,) = prep.distributions([state])
+        else:
+            (moves,) = base.distributions([state])
+        stack.extend((game.next(state, action), reach * p) for action, p in moves.items() if p > 0.0)
+    return count
+
+
+def compare(name: str, players: tuple[Any, Any, Any, Any], goal: Goal, runs: int) -> None:
+    """Seconds of growth for each second of the walk, after a check that the calls are the same."""
+    calls: list[Counter[str]] = [Counter(), Counter()]
+
+    def growth(game: Any, base: Any, prep: Any, value: Any) -> int:
+        return grow(game, 1, (base, base), prep, value, goal, Limits()).histories
+
+    def plain(game: Any, base: Any, prep: Any, value: Any) -> int:
+        return walk(game, base, prep, value, goal)
+
+    works: list[Callable[..., int]] = [plain, growth]
+    for work, counter in zip(works, calls, strict=True):
+        names = ("game", "base", "prep", "value")
+        work(*(Counted(p, name, counter) for p, name in zip(players, names, strict=True)))
+    if calls[0] != calls[1]:
+        raise SystemExit(f"{name}: the walk calls {calls[0]}, growth {calls[1]}")
+    best, met = [float("inf")] * 2, 0
+    for _ in range(runs):
+        for j, work in enumerate(works):
+            start = time.process_time()
+            met = work(*players)
+            best[j] = min(best[j], time.process_time() - start)
+    print(
+        f"{name:<44} {met:>9,} histories  walk {best[0] / met * 1e6:5.1f} µs  "
+        f"growth {best[1] / met * 1e6:5.1f} µs  ratio {best[1] / best[0]:.2f}",
+        flush=True,
+    )
+
+
+def memory(histories: int) -> None:
+    """Grow connect_four to so many histories and tell the largest size of the process."""
+    game = openspiel("connect_four")
+    uniform = Uniform(game)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    start = time.process_time()
+    limits = Limits(histories=histories)
+    grown = grow(game, 1, (uniform, uniform), uniform, Even(), Lemma1(1e-9), limits)
+    took = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"connect_four: {grown.histories:,} histories in {took:.0f} s of CPU, {peak:,.0f} MB at most "
+        f"({before:,.0f} MB before)"
+    )
+
+
+def main() -> None:
+    """Compare, and measure memory in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument("--memory", type=int, help="only grow connect_four to so many histories")
+    given = parser.parse_args()
+    if given.memory:
+        memory(given.memory)
+        return
+    cost, runs = (1e-3, 10) if given.quick else (1e-4, 5)
+    game = SyntheticGame(20, 3, luck=0.05)
+    base, prep = SyntheticPolicy(game, "base", 0.2), SyntheticPolicy(game, "prep", 0.2)
+    for goal in (Lemma1(cost), Pays(cost, certain=False)):
+        kind = type(goal).__name__
+        compare(f"synthetic, noisy policies, {kind}", (game, base, prep, SyntheticValue()), goal, runs)
+        for name in ("tic_tac_toe", "connect_four"):
+            spiel = openspiel(name)
+            uniform = Uniform(spiel)
+            compare(f"{name}, uniform policies, {kind}", (spiel, uniform, uniform, Even()), goal, runs)
+    size = 100_000 if given.quick else 1_000_000
+    subprocess.run([sys.executable, __file__, "--memory", str(size)], check=True)
+
+
+if __name__ == "__main__":
+    main()

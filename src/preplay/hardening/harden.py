@@ -230,7 +230,7 @@ def _worked_out(
 
 
 def _plans(beside: Sequence[Rival]) -> list[Floats]:
-    return [plan for rival in beside for plan in (rival.plan, rival.mix)]
+    return [plan for rival in beside for plan in (rival.plan, rival.mix) if plan is not None]
 
 
 def _where(at: Hideout, found: Solved, price: float, gap: float, upper: float) -> Floats | None:

@@ -155,7 +155,8 @@ def _clean(at: Hideout, mix: Floats) -> Floats:
     """The mix with shares that sum to exactly 1: what is certified is a true mix."""
     for k in np.flatnonzero(at.kind == HIDES).tolist():
         below = slice(int(at.first[k]), int(at.first[k] + at.children[k]))
-        mix[below] /= mix[below].sum()
+        total = mix[below].sum()  # 0 where rounding left a plan that comes here and goes nowhere
+        mix[below] = mix[below] / total if total > 0.0 else at.lead[below]
     return mix
 
 

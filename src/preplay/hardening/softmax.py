@@ -9,7 +9,7 @@ import numpy as np
 
 from preplay.hardening import passes
 from preplay.hardening.hideout import HIDES, Hideout
-from preplay.hardening.program import given_away, guarding
+from preplay.hardening.program import LARGE, given_away, guarding
 from preplay.hardening.replies import hopes, nets
 from preplay.policy import softmax
 from preplay.tree import Floats
@@ -30,7 +30,8 @@ class Softmax:
     loss: float
     """What it gives away against one who does not prepare."""
     mix: float | None = None
-    """The most that a preparer nets against a mix that gives away no more than this."""
+    """The most that a preparer nets against a mix that gives away no more than this; None: on a tree that
+    is too large for one more linear program."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class Rival:
     randomness: float
     plan: Floats
     loss: float
-    mix: Floats
+    mix: Floats | None
 
 
 def rivals(at: Hideout, cost: float, y: Floats) -> list[Rival]:
@@ -50,23 +51,28 @@ def rivals(at: Hideout, cost: float, y: Floats) -> list[Rival]:
     for randomness in _temperatures(at):
         plan = _plan(at, randomness)
         loss = given_away(at, plan)
-        same = y if mine <= loss + ROUNDING else guarding(at, cost, loss)
+        same = y if mine <= loss + ROUNDING else None
+        if same is None and len(at.parent) < LARGE:
+            same = guarding(at, cost, loss)
         found.append(Rival(randomness, plan, loss, same))
     return found
 
 
 def compared(at: Hideout, cost: float, beside: Sequence[Rival]) -> tuple[Softmax, ...]:
     """What each leaves a preparer for sure, and its mix at most."""
-    return tuple(
-        Softmax(r.randomness, nets(at.lowest, r.plan, cost)[0], r.loss, hopes(at, r.mix, cost)[1])
-        for r in beside
-    )
+    found = []
+    for rival in beside:
+        most = None if rival.mix is None else hopes(at, rival.mix, cost)[1]
+        found.append(Softmax(rival.randomness, nets(at.lowest, rival.plan, cost)[0], rival.loss, most))
+    return tuple(found)
 
 
 def undecided(at: Hideout, cost: float, beside: Sequence[Rival]) -> Floats | None:
     """[n] where to grow so that one more mix is known to be no worse than its temperature, by hope; None:
     that is known of all, or no growing would tell."""
     for rival in beside:
+        if rival.mix is None:
+            continue
         hope, upper = hopes(at, rival.mix, cost)
         if nets(at.lowest, rival.plan, cost)[0] < upper - ROUNDING:
             hope = np.maximum(hope, hopes(at, rival.plan, cost)[0])

@@ -231,7 +231,7 @@ def main() -> None:
     parser.add_argument("--real", action="store_true")
     parser.add_argument("--engines", type=int, nargs="*", default=[1, 8, 64, 200, 500])
     parser.add_argument("--milliseconds", type=float, nargs="+", default=[50.0, 250.0])
-    parser.add_argument("--searches", type=int, default=8000)
+    parser.add_argument("--searches", type=int, default=20_000)
     parser.add_argument("--call", type=float, default=0.00007, help="seconds of a call for each search")
     parser.add_argument("--randomness", type=float, default=1000.0)
     parser.add_argument("--plot", type=Path)
@@ -245,7 +245,7 @@ def main() -> None:
         print(f"cluster / local pool: {found['ratio']:.3f} (same answers: {found['same']})", flush=True)
     data["simulated"] = []
     for ms, n in itertools.product(given.milliseconds, given.engines):
-        row = driven(n, ms / 1000, min(given.searches, 400 * n), given.call, given.randomness)
+        row = driven(n, ms / 1000, min(given.searches, max(400, 40 * n)), given.call, given.randomness)
         data["simulated"].append(row)
         if not given.json:
             print(

@@ -245,8 +245,10 @@ def open_chess(
 
 WINDOW = 16
 """Searches under way or waiting: enough to keep many engines busy, few enough to waste little."""
-AHEAD_OF_ENGINES = 3
-"""Searches for each engine, where there are so many engines that this is more."""
+AHEAD_OF_ENGINES = 6
+"""Searches for each engine, where there are so many engines that this is more. Answers are taken in the order
+asked, so of hundreds of searches one always takes three times as long as most, and the others must have work
+meanwhile."""
 
 
 def kept_games(store: Path | None) -> Path:

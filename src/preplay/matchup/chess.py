@@ -246,9 +246,8 @@ def open_chess(
 WINDOW = 16
 """Searches under way or waiting: enough to keep many engines busy, few enough to waste little."""
 AHEAD_OF_ENGINES = 6
-"""Searches for each engine, where there are so many engines that this is more. Answers are taken in the order
-asked, so of hundreds of searches one always takes three times as long as most, and the others must have work
-meanwhile."""
+"""Searches for each engine, where there are so many engines that this is more. Answers are taken in the
+order asked: while the slowest of hundreds of searches is waited for, the other engines need work."""
 
 
 def kept_games(store: Path | None) -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from preplay.errors import InputError
-from preplay.files import write_text
+from preplay.files import parse_json, read_text, write_text
 from preplay.game import Distribution, Side
 
 if TYPE_CHECKING:
@@ -154,13 +154,8 @@ def load(path: Path) -> Book:
     """Read a `preplay-book/1` file; anything else is an InputError."""
     from pydantic import TypeAdapter, ValidationError
 
-    try:
-        text = path.read_text(encoding="utf-8")
-        data = json.loads(text)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; expected a {FORMAT} book") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as JSON ({error}); expected a {FORMAT} book") from None
+    text = read_text(path, f"a {FORMAT} book")
+    data = parse_json(text, path)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f"{path}: not a book; expected a JSON object with format '{FORMAT}'")
     try:

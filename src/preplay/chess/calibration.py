@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from preplay.chess.engines.analysis import MATE
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.play import Search, scores
@@ -228,6 +229,7 @@ def read_game(text: str) -> CalibrationGame:
     except ValidationError as error:
         said = " ".join(error.errors(include_url=False)[0]["msg"].lower().split())
         raise StoreError(f"a kept calibration game is damaged ({said})") from None
-    if game.number < 0 or not 0.0 <= game.result <= 1.0 or any(ply < 0 for ply, _ in game.points):
+    odd = any(ply < 0 or abs(score) > MATE for ply, score in game.points)
+    if odd or game.number < 0 or not 0.0 <= game.result <= 1.0:
         raise StoreError(f"a kept calibration game is damaged (number {game.number}, {game.result})")
     return game

@@ -35,7 +35,7 @@ Gap = Annotated[
     float, typer.Option("--within", min=0.0, help="Stop when the certified upper bound is this near.")
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Engines at work; default: all cores.")
+    int | None, typer.Option("--workers", min=1, max=1024, help="Engines at work; default: all cores.")
 ]
 Cluster = Annotated[
     str | None,

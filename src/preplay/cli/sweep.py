@@ -151,6 +151,8 @@ def _settings(text: str) -> list[Any]:
         settings: list[Any] = json.loads(f"[{text}]")
     except ValueError:
         settings = [_setting(part) for part in text.split(",")]
+    except RecursionError:
+        raise InputError(f"--values {text[:80]}...: nested too deeply; expected values") from None
     return settings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import chess
@@ -33,20 +33,32 @@ class GameOfLines(chess.pgn.GameBuilder[chess.pgn.Game]):
         self.game.errors.append(error)
 
 
+def games_of_lines(text: str, path: str | Path) -> Iterator[chess.pgn.Game]:
+    """The games of a PGN text with their variations; a mistake is an InputError that names its game."""
+    handle, number = io.StringIO(text), 0
+    while True:
+        number += 1
+        try:
+            game = chess.pgn.read_game(handle, Visitor=GameOfLines)
+        except (IndexError, ValueError, RecursionError) as error:  # brackets that do not match
+            raise InputError(f"{path}: game {number}: {error}; expected lines of legal moves") from None
+        if game is None:
+            return
+        if game.errors:
+            said = " ".join(str(game.errors[0]).split())[:300]
+            raise InputError(f"{path}: game {number}: {said}; expected lines of legal moves")
+        yield game
+
+
 def read_pgn_book(path: Path) -> Book:
     """The book in a PGN file that `export` wrote, perhaps with lines added or removed since.
 
     Shares, reaches, values and gains are those of the comments, as exactly as these say them; a move
     without a comment is played as often as the others of its position.
     """
-    handle, number = io.StringIO(read_text(path, "an exported PGN book")), 0
     found: dict[tuple[str, ...], dict[str, chess.pgn.ChildNode]] = {}
     first: chess.pgn.Game | None = None
-    while (game := chess.pgn.read_game(handle, Visitor=GameOfLines)) is not None:
-        number += 1
-        if game.errors:
-            said = " ".join(str(game.errors[0]).split())
-            raise InputError(f"{path}: game {number}: {said}; expected lines of legal moves")
+    for number, game in enumerate(games_of_lines(read_text(path, "an exported PGN book"), path), 1):
         first = first or game
         if (_side(first, path), _start(first, path)) != (_side(game, path), _start(game, path)):
             raise InputError(f"{path}: game {number} has another side or start than the first one")

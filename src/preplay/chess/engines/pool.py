@@ -27,6 +27,9 @@ AHEAD: Final = 1
 GUESSED: Final = 2
 """Priority of a search that may be wanted, for engines without work."""
 
+MOST: Final = 1024
+"""Workers that a pool may have."""
+
 
 def cores() -> int:
     """How many processor cores this process may use."""
@@ -153,8 +156,8 @@ class EnginePool:
         handshake: float = HANDSHAKE,
     ):
         """One worker per core unless told; `patience` overrides the seconds until a search is hung."""
-        if workers is not None and workers < 1:
-            raise InputError(f"workers: {workers}; expected at least 1")
+        if workers is not None and not 1 <= workers <= MOST:
+            raise InputError(f"workers: {workers}; expected 1 to {MOST}")
         self.workers = workers or cores()
         self._attempts = attempts
         self._patience = patience

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import chess
 import chess.pgn
 
 from preplay.chess.books.lines import position_key
-from preplay.chess.books.reading import GameOfLines
+from preplay.chess.books.reading import games_of_lines
 from preplay.chess.engines.analysis import Analysis
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players.play import Search, move_menu
@@ -52,13 +51,9 @@ def read_repertoire(path: str | Path, side: Side) -> Repertoire:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")
-    handle, number = io.StringIO(text), 0
     played: dict[Hashable, dict[str, None]] = {}
     ending: dict[Hashable, dict[str, None]] = {}
-    while (game := chess.pgn.read_game(handle, Visitor=GameOfLines)) is not None:
-        number += 1
-        if game.errors:
-            raise InputError(f"{path}: game {number}: {game.errors[0]}; expected lines of legal moves")
+    for game in games_of_lines(text, path):
         _gather(game, side, played, ending)
     if not played:
         colour = "White" if side == 1 else "Black"

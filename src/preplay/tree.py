@@ -202,7 +202,13 @@ def check(tree: Tree) -> None:
     """Raise ValueError unless the arrays describe a tree in breadth-first order with values at leaves."""
     n = tree.size
     check_columns({name: getattr(tree, name) for name in KINDS}, n, len(tree.names))
-    if not np.array_equal(tree.first, np.searchsorted(tree.parent, np.arange(n + 1))):
+    if tree.open.dtype != np.bool_ or tree.open.shape != (n,):
+        raise ValueError("open: expected yes or no for each history")
+    if not all(isinstance(price, float) and price >= 0.0 for price in tree.prices):
+        raise ValueError(f"prices {tree.prices}; expected two numbers")
+    if tree.first.dtype != np.int32 or not np.array_equal(
+        tree.first, np.searchsorted(tree.parent, np.arange(n + 1))
+    ):
         raise ValueError("first: does not fit the parents")
     if n == 0 or tree.parent[0] != -1:
         raise ValueError("expected a root at index 0 with parent -1")

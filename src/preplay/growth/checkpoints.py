@@ -122,6 +122,11 @@ def _check(columns: Mapping[str, Any]) -> None:
     """Raise ValueError for what no growth can have written: a damaged file must certify nothing."""
     n = len(columns["parent"])
     parent, first, count, stage = (columns[name] for name in ("parent", "first", "count", "stage"))
+    whole = ("first", "count", "stage", "asked", "untaken", "window", "choosing", "beaten", "spent")
+    if any(columns[name].dtype.kind not in "iu" for name in whole if name in columns):
+        raise ValueError("numbers that are not whole")
+    if any(columns[name].dtype != np.float64 for name in ("reach", *BOUNDS)):
+        raise ValueError("bounds that are no plain numbers")
     if any(columns[name].shape != (n,) for name in ("reach", "first", "count", "stage", *BOUNDS)):
         raise ValueError("columns of unequal length")
     if parent[0] != -1 or np.any(parent[1:] < 0) or np.any(parent >= np.arange(n)):

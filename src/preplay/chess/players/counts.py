@@ -17,8 +17,8 @@ from preplay.compiled import always
 from preplay.errors import InputError
 
 Numbers = npt.NDArray[np.uint32]
-_HARMLESS, _PACKED = 1 << 20, 100
-"""Bytes that a packed column may unpack to: so many, or so many times its size."""
+_HARMLESS, _PACKED = 1 << 20, 20
+"""Bytes that packed keys may unpack to: so many, or so many times their size. Hashes hardly shrink."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +69,11 @@ class MoveCounts:
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> MoveCounts:
         """The inverse of `as_data`."""
+        keys = unpacked(str(data["keys"]), np.uint64)
         table = cls(
-            unpacked(str(data["keys"]), np.uint64),
-            unpacked(str(data["codes"]), np.uint16),
-            unpacked(str(data["counts"]), np.uint32),
+            keys,
+            unpacked(str(data["codes"]), np.uint16, len(keys)),
+            unpacked(str(data["counts"]), np.uint32, len(keys)),
         )
         if {len(table.keys), len(table.codes), len(table.counts)} != {data["rows"]}:
             raise InputError(f"moves: columns that are not of {data['rows']} rows")
@@ -85,12 +86,13 @@ def packed(column: npt.NDArray[Any]) -> str:
     return base64.b64encode(zlib.compress(little.tobytes(), 6)).decode()
 
 
-def unpacked(text: str, kind: type[np.generic]) -> npt.NDArray[Any]:
-    """The inverse of `packed`."""
+def unpacked(text: str, kind: type[np.generic], rows: int | None = None) -> npt.NDArray[Any]:
+    """The inverse of `packed`, at most of `rows` rows; without them, of no more than keys can have."""
     data = base64.b64decode(text, validate=True)
     unpacking = zlib.decompressobj()
     try:
-        raw = unpacking.decompress(data, max(_HARMLESS, _PACKED * len(data)))
+        most = max(_HARMLESS, _PACKED * len(data)) if rows is None else rows * np.dtype(kind).itemsize + 1
+        raw = unpacking.decompress(data, most)
     except zlib.error as error:
         raise ValueError(f"a column: {error}") from None
     if not unpacking.eof:

@@ -13,6 +13,7 @@ import pytest
 
 from preplay import runs
 from preplay.errors import InputError, StoreError
+from preplay.experiments.sweep import Task
 from preplay.figures import save_figure
 from preplay.matchup import open_matchup
 from preplay.runs.equilibria import EquilibriumResult, MixedSide, equilibrium
@@ -59,6 +60,9 @@ def same(result: Any, directory: Path) -> None:
     again = runs.load_run(directory)
     assert again == result
     assert type(again) is type(result)
+    assert runs.load_run(directory, type(result)) == result
+    with pytest.raises(InputError, match="expected a Task"):
+        runs.load_run(directory, Task)
     assert (
         runs.as_data(again) == runs.as_data(result) == json.loads((directory / "result.json").read_text())
     )

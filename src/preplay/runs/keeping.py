@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, overload
 
 from preplay.errors import InputError, nearest
 from preplay.runs.directory import RESULT, Run, open_run
 from preplay.runs.encoding import as_data
 
+R = TypeVar("R")
 HOMES = {
     "prepare": ("prepared", "PrepareResult"),
     "frontier": ("frontiers", "FrontierResult"),
@@ -48,11 +49,22 @@ def save(run: Run, result: Result) -> None:
         write(run.path(name))
 
 
-def load_run(directory: str | Path) -> Any:
-    """The result that a directory made with --save or `save=` holds, whatever command made it."""
+@overload
+def load_run(directory: str | Path) -> Any: ...
+@overload
+def load_run(directory: str | Path, kind: type[R]) -> R: ...
+def load_run(directory: str | Path, kind: type[R] | None = None) -> Any:
+    """The result that a directory made with --save or `save=` holds, whatever command made it.
+
+    With `kind`, as in `load_run("runs/white", PrepareResult)`, it must be of that kind.
+    """
     run = open_run(Path(directory))
     if run.command not in HOMES:
         raise InputError(f"{directory}: made by `preplay {run.command}`; {nearest(run.command, HOMES)}")
     module, name = HOMES[run.command]
-    kind: type[Result] = getattr(import_module(f"preplay.runs.{module}"), name)
-    return kind.found(run)
+    home: type[Result] = getattr(import_module(f"preplay.runs.{module}"), name)
+    if kind is not None and not issubclass(home, kind):
+        raise InputError(
+            f"{directory}: made by `preplay {run.command}`, a {name}; expected a {kind.__name__}"
+        )
+    return home.found(run)

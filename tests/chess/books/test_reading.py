@@ -73,7 +73,12 @@ def test_what_an_exported_book_plays(tmp_path: Path) -> None:
             '[Event "Preparation for White"]\n\n1. e4 *\n\n[Event "Preparation for Black"]\n\n1. e4 *',
             "game 2",
         ),
+        (
+            '[Event "Preparation for White"]\n\n1. e4 ' + "(1. d4 " * 300_000 + "*",
+            "nested more than 400 deep",
+        ),
     ],
+    ids=("empty", "no tag", "illegal", "no kings", "variant", "two sides", "deep"),
 )
 def test_what_is_no_exported_book(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "book.pgn").write_text(text)

@@ -25,6 +25,11 @@ _GAIN = re.compile(r"gain ([+-]\d{1,3}(?:\.\d{1,9})?(?:e-?\d{1,3})?)")
 _REACH = re.compile(r"(\d{1,2}) in (\d[\d,]{0,14}) games")
 
 
+_BRACKETS = re.compile(r"^\[[^\n]*\]\s*$|\{[^}]*\}|;[^\n]*|[()]", re.MULTILINE)
+DEEPEST = 400
+"""Variations within variations: more than any book has, few enough to be read in no time."""
+
+
 class GameOfLines(chess.pgn.GameBuilder[chess.pgn.Game]):
     """Gathers a game; mistakes are remembered in it, and not told on the terminal as well."""
 
@@ -35,6 +40,7 @@ class GameOfLines(chess.pgn.GameBuilder[chess.pgn.Game]):
 
 def games_of_lines(text: str, path: str | Path) -> Iterator[chess.pgn.Game]:
     """The games of a PGN text with their variations; a mistake is an InputError that names its game."""
+    _check_nesting(text, path)
     handle, number = io.StringIO(text), 0
     while True:
         number += 1
@@ -48,6 +54,16 @@ def games_of_lines(text: str, path: str | Path) -> Iterator[chess.pgn.Game]:
             said = " ".join(str(game.errors[0]).split())[:300]
             raise InputError(f"{path}: game {number}: {said}; expected lines of legal moves")
         yield game
+
+
+def _check_nesting(text: str, path: str | Path) -> None:
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
+        if depth > DEEPEST:
+            raise InputError(f"{path}: variations nested more than {DEEPEST:,} deep; expected fewer")
+        if depth < 0 or found[0].startswith("["):  # a new game
+            depth = 0
 
 
 def read_pgn_book(path: Path) -> Book:

@@ -144,7 +144,7 @@ def test_files_that_cannot_be_written_are_found_before_the_work(
 
     (tmp_path / "FILE").touch()
     (tmp_path / "DIR.svg").mkdir()
-    monkeypatch.setattr("preplay.experiments.sweep.run_tasks", never)
+    monkeypatch.setattr("preplay.runs.sweeps.run_tasks", never)
     assert message in refused(capsys, *words, more[0], tmp_path / more[1])
 
 
@@ -265,8 +265,7 @@ def test_the_points_in_the_documents_are_as_the_command_writes_them(
     text = (DOCS / "figure1" / f"{name}.csv").read_text()
     points = [point(side, r) for r in randomness for side in ("white", "black")]
     ordered = [p for curve in figure1.by_side(points).values() for p in curve]
-    fresh = ("fresh",) if name == "quick" else ()  # made with --fresh
-    ours = as_csv(ordered, "randomness", (*figure1.COLUMNS, *fresh))
+    ours = as_csv(ordered, "randomness", (*figure1.COLUMNS, "fresh"))  # made with --fresh
 
     def form(csv: str) -> list[list[str]]:
         head, *rows = (line.split(",") for line in csv.splitlines())

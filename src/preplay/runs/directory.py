@@ -212,6 +212,8 @@ def find_book(path: Path, side: str | None = None) -> books.Book:
     """The book that a user means: of a run directory (perhaps a side's), or a file, also exported PGN."""
     if path.is_dir():
         return open_run(path).book(side)
+    if not path.exists():
+        raise InputError(f"{path}: no such run or book; expected a directory made with --save, or a file")
     if path.suffix == ".pgn":
         from preplay.chess.books.reading import read_pgn_book
 

@@ -1,6 +1,8 @@
 # Everything runs in .venv of this clone; `make test` and `make demo` set it up when it is not there.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 BIN := .venv/bin
+# One more than there are cores: some tests wait.
+TESTERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 
 .PHONY: faults fuzz setup system test test-slow check lint-page format demo bench clean
 
@@ -16,10 +18,10 @@ system:
 	@scripts/system-packages stockfish polyglot chromium chromium-driver nodejs
 
 test: setup system
-	$(BIN)/pytest -n auto -m 'not slow'
+	$(BIN)/pytest -n $(TESTERS) -m 'not slow'
 
 test-slow: setup system
-	$(BIN)/pytest -n auto -m slow
+	$(BIN)/pytest -n $(TESTERS) -m slow
 
 # Style, types and layers; the tests themselves are typed and checked too.
 check: setup lint-page

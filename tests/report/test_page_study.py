@@ -35,7 +35,8 @@ from preplay.runs.prepared import PrepareResult
 from preplay.tree import from_parents
 
 RIVAL = Path(__file__).parents[2] / "examples" / "rival.pgn"
-SMALL = ("black.randomness=10", "prep.nodes=300", "white.nodes=100", "black.nodes=100")
+SMALL = ("black.randomness=10", "prep.nodes=300", "white.nodes=100", "black.nodes=100",
+         "value.model=linear", "judge=false")  # fmt: skip
 
 
 @pytest.mark.usefixtures("stockfish")

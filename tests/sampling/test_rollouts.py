@@ -288,18 +288,19 @@ def test_uniform_games_are_played_by_the_game_itself() -> None:
     sampler = sampler_of(game, (even, even), 5)
     assert isinstance(sampler, UniformPlayouts)
     assert isinstance(sampler_of(game, (even, PolicyFunction(lambda s: {})), 5), Playouts)
-    root = at(game, game.root())
+    start = walk(game, ["x(0,0)", "o(1,1)"])
+    root, exact = at(game, start), Exact(game, (even, even))
     (many,) = sampler.play([PlayoutRequest(root, 0, 4000)])
-    truth = Exact(game, (even, even)).values([game.root()])[0].mean
+    truth = exact.values([start])[0].mean
     assert many.utilities.mean() == pytest.approx(truth, abs=4 * 0.5 / 4000**0.5)
     assert not many.certain
     # A playout depends on its start and number alone.
     parts = sampler.play([PlayoutRequest(root, 1000, 500), PlayoutRequest(root, 0, 1000)])
     assert np.array_equal(np.concatenate([parts[1].utilities, parts[0].utilities]), many.utilities[:1500])
-    after = game.next(game.root(), game.actions(game.root())[0])
-    pool = lottery(("a",), [game.root(), after], [1.0, 3.0], 1)
+    after = game.next(start, game.actions(start)[0])
+    pool = lottery(("a",), [start, after], [1.0, 3.0], 1)
     (mixed,) = sampler.play([PlayoutRequest(pool, 0, 4000)])
-    means = [value.mean for value in Exact(game, (even, even)).values([game.root(), after])]
+    means = [value.mean for value in exact.values([start, after])]
     wanted = 0.25 * means[0] + 0.75 * means[1]
     assert mixed.utilities.mean() == pytest.approx(wanted, abs=4 * 0.5 / 4000**0.5)
 

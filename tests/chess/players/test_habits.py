@@ -57,7 +57,7 @@ def random_games(seed: int, count: int) -> str:
     return text
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 12),

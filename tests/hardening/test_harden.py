@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from publictrees import matrix_value
 from randomgames import History, Raw, books, games, v
@@ -164,7 +164,22 @@ def loss_of(root: Raw, side: int, plan: dict[History, str]) -> float:
     return visit(root, ())
 
 
+def tempted() -> Raw:
+    """The second choice gives away a little, and leaves a preparer a little less."""
+    last = {
+        "player": 2,
+        "actions": {"a0": {"base": 1.0, "prep": 1.0, "to": {"utility": 0.0}}},
+        "value": 0.2,
+    }
+    edges = {
+        "a1": {"base": 0.0, "prep": 0.0, "to": {"utility": 0.1}, "menu": True},
+        "a2": {"base": 1.0, "prep": 1.0, "to": last, "menu": True},
+    }
+    return {"format": "preplay-game/1", "root": {"player": 1, "actions": edges}}
+
+
 @settings(max_examples=40, deadline=None)
+@example(tempted(), 1, 0.01, 0.0)
 @given(games(depth=4, own=7, estimates=True, menus=True), SIDES, PRICES, st.floats(0.0, 0.2))
 def test_the_mix_leaves_least_within_a_loss(raw: Raw, side: Side, cost: float, loss: float) -> None:
     """Against enumeration: all pure plans with what each gives away, all books, one linear program."""

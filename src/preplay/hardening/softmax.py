@@ -45,14 +45,15 @@ class Rival:
 
 
 def rivals(at: Hideout, cost: float, y: Floats) -> list[Rival]:
-    """Every temperature of the grid beside the mix y, or where it gives away more than that temperature
-    does, beside the best mix within its loss."""
-    mine, found = given_away(at, y), []
+    """Every temperature of the grid beside the mix y, or where y gives away more than that temperature
+    does (or leaves more, because y may give away less), beside the best mix within its loss."""
+    mine, most, found = given_away(at, y), hopes(at, y, cost)[1], []
     for randomness in _temperatures(at):
         plan = _plan(at, randomness)
         loss = given_away(at, plan)
         same = y if mine <= loss + ROUNDING else None
-        if same is None and len(at.parent) < LARGE:
+        better = same is not None and most <= nets(at.lowest, plan, cost)[0] + ROUNDING
+        if not better and len(at.parent) < LARGE:
             same = guarding(at, cost, loss)
         found.append(Rival(randomness, plan, loss, same))
     return found

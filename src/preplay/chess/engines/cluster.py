@@ -394,26 +394,30 @@ class ClusterPool:
             if self._queue[0].future.cancelled():
                 heapq.heappop(self._queue)
                 continue
-            slot = self._room(self._queue[0].request.engine)
+            slot = self._room(self._queue[0])
             if slot is None:
                 return
             batch: list[Job] = []
             while self._queue and len(batch) < slot.room and self._takes(slot, self._queue[0]):
+                if batch and slot.node.key in self._queue[0].failed:
+                    break
                 job = heapq.heappop(self._queue)
                 if job.begin():
                     batch.append(job)
             if batch:
                 self._send(batch, slot)
 
-    def _room(self, spec: EngineSpec) -> _Slot | None:
-        """The team with most room for each of its engines, of those that have this one."""
-        slots = [
-            slot
-            for node in self._nodes.values()
-            if isinstance(node.engines.get(spec), Identity)
-            for slot in node.slots
-            if slot.room
+    def _room(self, job: Job) -> _Slot | None:
+        """The team with most room for each of its engines, of those that have this one.
+
+        Where an engine failed at the search it is not tried again, as long as there are other nodes.
+        """
+        spec = job.request.engine
+        having = [
+            n for n in self._nodes.values() if n.slots and isinstance(n.engines.get(spec), Identity)
         ]
+        others = [node for node in having if node.key not in job.failed] or having
+        slots = [slot for node in others for slot in node.slots if slot.room]
         return min(slots, key=lambda slot: slot.under_way / slot.size, default=None)
 
     def _takes(self, slot: _Slot, job: Job) -> bool:
@@ -438,15 +442,16 @@ class ClusterPool:
             self._dispatch()
         if lost is None:
             for job, answer in zip(jobs, done.result(), strict=True):
-                self._settle(job, answer)
+                self._settle(job, answer, slot.node)
             return
         for job in jobs:
             job.lost += 1
             self._again(job, f"its node was lost ({type(lost).__name__})", job.lost < MOVES)
 
-    def _settle(self, job: Job, answer: Answer) -> None:
+    def _settle(self, job: Job, answer: Answer, node: _Node) -> None:
         if answer.analysis is None:
             job.failures += 1
+            job.failed.add(node.key)
             self._again(job, answer.fault, job.failures < self._attempts)
             return
         with self._lock:

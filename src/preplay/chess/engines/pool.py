@@ -120,6 +120,8 @@ class Job:
     """How often an engine failed at it."""
     lost: int = 0
     """How often the machine that had it was lost."""
+    failed: set[str] = field(default_factory=set)
+    """Machines on which an engine failed at it."""
 
     def begin(self) -> bool:
         """Whether it is still wanted; then it can no longer be cancelled."""

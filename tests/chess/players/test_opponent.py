@@ -111,7 +111,9 @@ def test_the_model_by_its_definition(rng: random.Random) -> None:
         assert MoveColumns.of([seen]).likelihood(weights)[0] == pytest.approx(expected(move), abs=1e-9)
     lumped = Person(habits, Level(), mix, least=0.05).sources(board, analysis)
     assert sum(sum(parts) for parts in lumped.values()) == pytest.approx(1.0)
-    assert all(sum(parts) >= 0.05 for move, parts in lumped.items() if move != REST) or REST not in lumped
+    named = [sum(parts) for move, parts in lumped.items() if move != REST]
+    # What is named was likely before the rest had its share; unless nothing was, and all stays as it is.
+    assert REST not in lumped or min(named) >= 0.05 * 0.95 - 1e-12 or max(named) < 0.05
 
 
 def drawn(weights: Weights, count: int, seed: int) -> MoveColumns:

@@ -10,7 +10,7 @@ import numpy as np
 from preplay import response
 from preplay.errors import InputError
 from preplay.game import FINAL, Side
-from preplay.tree import Ints, Tree, from_parents
+from preplay.tree import Ints, Tree, part_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,19 +111,7 @@ def until(tree: Tree, side: Side, advantage: float) -> Tree:
     for k in range(1, tree.size):
         above = tree.parent[k]
         keep[k] = keep[above] and not stands[above]
-    index = np.cumsum(keep) - 1
-    parent = np.where(tree.parent[keep] < 0, -1, index[np.maximum(tree.parent[keep], 0)])
-    return from_parents(
-        parent,
-        tree.player[keep],
-        tree.base[keep],
-        tree.prep[keep],
-        tree.value[keep],
-        radius=tree.radius[keep],
-        open=tree.open[keep],
-        action=tree.action[keep],
-        names=tree.names,
-    )
+    return part_of(tree, keep)
 
 
 def _firsts(tree: Tree, side: Side, advantage: float) -> tuple[float, float, Ints]:

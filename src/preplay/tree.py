@@ -174,6 +174,23 @@ def from_parents(
     )
 
 
+def part_of(tree: Tree, kept: Bools) -> Tree:
+    """The part of a tree with the histories that are kept, each with the one before it; no menus."""
+    place = np.cumsum(kept) - 1
+    above = tree.parent[kept]
+    return from_parents(
+        np.where(above < 0, -1, place[np.maximum(above, 0)]),
+        tree.player[kept],
+        tree.base[kept],
+        tree.prep[kept],
+        tree.value[kept],
+        radius=tree.radius[kept],
+        open=tree.open[kept],
+        action=tree.action[kept],
+        names=tree.names,
+    )
+
+
 def check_columns(columns: Mapping[str, npt.NDArray[Any]], n: int, names: int) -> None:
     """Raise ValueError unless columns of `n` histories hold only what a history can have.
 

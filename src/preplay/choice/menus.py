@@ -17,7 +17,7 @@ from preplay.book import Alternative, Decision, Hoped
 from preplay.errors import InputError, SolverError
 from preplay.game import Side
 from preplay.response import BestBook
-from preplay.tree import BEATEN, CHOOSES, Bools, Floats, Ints, Tree, from_parents
+from preplay.tree import BEATEN, CHOOSES, Bools, Floats, Ints, Tree, part_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,21 +135,8 @@ def cut(tree: Tree, stays: Bools) -> tuple[Tree, Ints]:
     """The part of a tree whose every history `stays`, without menus, and [n] the new index or -1."""
     alive = kernels.inherited(tree.parent, stays)
     index = np.where(alive, np.cumsum(alive) - 1, -1).astype(np.int32)
-    parent = tree.parent[alive]
-    parent[1:] = index[parent[1:]]
-    fixed = from_parents(
-        parent,
-        tree.player[alive],
-        tree.base[alive],
-        tree.prep[alive],
-        tree.value[alive],
-        radius=tree.radius[alive],
-        open=tree.open[alive],
-        action=tree.action[alive],
-        names=tree.names,
-    )
     position = None if tree.position is None else tree.position[alive]
-    return replace(fixed, prices=tree.prices, position=position), index
+    return replace(part_of(tree, alive), prices=tree.prices, position=position), index
 
 
 def decisions_of(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from preplay.tree import Bools, Floats, Ints, Tree, from_parents
+from preplay.tree import Bools, Floats, Ints, Tree, part_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,20 +45,7 @@ def cut(tree: Tree, expand: Bools) -> Cut:
         above = tree.parent[level]
         alive[level] = alive[above] & expand[above]
     kept = np.flatnonzero(alive)
-    place = np.cumsum(alive) - 1
-    above = tree.parent[kept]
-    part = from_parents(
-        np.where(above < 0, -1, place[above]),
-        tree.player[kept],
-        tree.base[kept],
-        tree.prep[kept],
-        tree.value[kept],
-        radius=tree.radius[kept],
-        open=tree.open[kept],
-        action=tree.action[kept],
-        names=tree.names,
-    )
-    return Cut(part, kept.astype(np.int32))
+    return Cut(part_of(tree, alive), kept.astype(np.int32))
 
 
 def columns(tree: Tree, moves: list[str] | None, labels: list[str] | None) -> dict[str, Any]:

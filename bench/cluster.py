@@ -239,7 +239,7 @@ def main() -> None:
     given = parser.parse_args()
     data: dict[str, Any] = {}
     if given.real:
-        data["real"] = real(20_000, 120, 3)
+        data["real"] = real(20_000, 600, 3)
     if given.real and not given.json:
         found = data["real"]
         print(f"cluster / local pool: {found['ratio']:.3f} (same answers: {found['same']})", flush=True)

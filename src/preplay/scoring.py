@@ -83,7 +83,7 @@ class Agreement:
 
     promised: float
     radius: float
-    """The promise is only certain within this."""
+    """The promise itself is 95 % sure within this."""
     games: int
     played: Interval
     z: float
@@ -178,18 +178,18 @@ def sprt(results: Results, elo0: float, elo1: float, alpha: float = 0.05, beta: 
 
 
 def agreement(promised: float, played: Sequence[float], radius: float = 0.0) -> Agreement:
-    """A test whether `played` utilities have the `promised` mean, which is certain within `radius`.
+    """A test whether `played` utilities have the `promised` mean, known within `radius` at 95 %.
 
     The mean of n games is compared with its spread if the promise holds: the spread of the most likely
     distribution on the seen utilities, 0 and 1 that has the promised mean. So a hundred wins in a hundred
-    games do not contradict a promise of 0.99, as their own spread of nothing would.
+    games do not contradict a promise of 0.99, as their own spread of nothing would. The promise's own
+    error is independent of the games, so the variances add.
     """
     if not 0.0 <= promised <= 1.0:
         raise InputError(f"promised utility {promised}; expected a number in [0, 1]")
     counts = Counter(played)
     interval = score(counts)
-    nearest = min(max(interval.mean, promised - radius), promised + radius)
-    z = _z(counts, min(1.0, max(0.0, nearest)))
+    z = _z(counts, promised, radius / normal_quantile((1 + LEVEL) / 2))
     p_value = math.erfc(abs(z) / math.sqrt(2))
     return Agreement(promised, radius, len(played), interval, z, p_value)
 
@@ -247,13 +247,14 @@ def normal_quantile(p: float) -> float:
     return NormalDist().inv_cdf(p)
 
 
-def _z(counts: Mapping[float, int], promised: float) -> float:
+def _z(counts: Mapping[float, int], promised: float, error: float = 0.0) -> float:
     n = _games(counts)
     difference = _mean(counts) - promised
     if difference == 0.0:
         return 0.0
-    variance = sum(p * (u - promised) ** 2 for u, p in most_likely(counts, promised).items())
-    return difference / math.sqrt(variance / n) if variance > 0 else math.copysign(math.inf, difference)
+    spread = sum(p * (u - promised) ** 2 for u, p in most_likely(counts, promised).items())
+    variance = spread / n + error**2
+    return difference / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, difference)
 
 
 def _counts(results: Results) -> Mapping[float, int]:

@@ -211,6 +211,17 @@ def test_choosing_a_smaller_book_on_the_chart(browser: Browser, place: Path) -> 
     assert browser.text(".verdict-box").startswith(f"{steps[-1][0]} positions")
 
 
+def test_a_frontier_opens_at_its_curves(browser: Browser, place: Path) -> None:
+    data = gather(place / "frontier")
+    size, value, _ = data["steps"][-1]
+    browser.open(place / "frontier.html")
+    assert browser.find("#tab-order").get_attribute("aria-selected") == "true"
+    browser.wait("return document.querySelectorAll('.order .chart polyline').length === 2")
+    net = f"net {100 * (value - 0.003 * size):.1f}%"
+    assert browser.text(".verdict-box").startswith(f"{size} positions for {100 * value:.1f}%, {net}")
+    assert len(browser.all(".steps li")) == len(data["steps"])
+
+
 def _search(browser: Browser, text: str) -> str:
     """Search from the start; what the page says about it."""
     browser.press(HOME, "/")

@@ -119,6 +119,27 @@ def test_values_order_and_steps_of_random_games(game: Any, side: int, cost: floa
         assert value - just_below * size == pytest.approx(best, abs=2e-5)
 
 
+@settings(max_examples=15, deadline=None)
+@given(games(depth=5, own=9), st.sampled_from([1, 2]), st.sampled_from([None, 0.004, 0.05]))
+def test_the_page_of_a_frontier_has_all_of_its_books(game: Any, side: int, cost: float | None) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place, "game.json")
+        path.write_text(json.dumps(game))
+        priced = () if cost is None else ("--cost", str(cost))
+        pageruns.save_run("frontier", Path(place, "run"), path, "--side", str(side), *priced)
+        data = as_json(gather(Path(place, "run")))
+        result = runs.load_run(Path(place, "run"))
+    assert data["kind"] == "book"
+    assert data["worth"]["cost"] == result.least_cost == (cost or 0.0)
+    assert [row[0] for row in data["steps"]] == [point.size for point in result.points]
+    assert [row[1] for row in data["steps"]] == pytest.approx([p.value for p in result.points], abs=1e-7)
+    assert result.book.size == (result.points[-1].size if result.points else 0)
+    assert data["worth"]["net"] == pytest.approx(data["worth"]["upper"])
+    shown, rank = Page(data), data["tree"]["rank"]
+    order = sorted((k for k in range(shown.n) if rank[k] >= 0), key=lambda k: rank[k])
+    assert {shown.history(k) for k in order} == {step.history for step in result.order}
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([1, 2]), st.floats(1e-3, 0.1))
 def test_equilibrium_columns_play_the_mixed_books(seed: int, side: int, cost: float) -> None:
@@ -395,7 +416,7 @@ def test_runs_that_cannot_be_shown_say_so(tmp_path: Path) -> None:
     runs.start(tmp_path / "early", "prepare", "chess", {"matchup": {}}, {})
     runs.start(tmp_path / "empty", "sweep", "chess", {"matchup": {}}, {})
     said = {
-        "curve": "a run of `preplay calibrate`; expected one of prepare, equilibrium, match, harden",
+        "curve": "a run of `preplay calibrate`; expected one of prepare, frontier, equilibrium",
         "match": "has no result.json yet",
         "early": "has no result.json yet",
         "empty": "has no points yet",

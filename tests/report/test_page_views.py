@@ -35,6 +35,8 @@ SIZES = [(1366, 768), (390, 844), (683, 384), (2560, 1440), (844, 390)]
         ("mixed", False),
         ("crosses", False),
         ("figure", True),
+        ("frontier", False),
+        ("frontier", True),
     ],
 )
 def test_axe_finds_nothing_in_any_view(browser: Browser, place: Path, kind: str, dark: bool) -> None:

@@ -84,6 +84,9 @@ def test_what_is_saved_is_found_again(tmp_path: Path) -> None:
         same(prepare(matchup, "2", budget=2, save=str(tmp_path / "few")), tmp_path / "few")
         front = frontier(matchup, 1, save=tmp_path / "frontier")
         same(front, tmp_path / "frontier")
+        assert runs.find_book(tmp_path / "frontier") == front.book
+        assert front.book.value == pytest.approx(front.points[-1].value)
+        assert {e.history for e in front.book.entries} == {step.history for step in front.order}
         assert front.points[-1].value == pytest.approx(
             front.unprepared + sum(s.gain for s in front.order)
         )

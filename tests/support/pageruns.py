@@ -291,21 +291,16 @@ def hostile_run(place: Path) -> Path:
 
 
 def prepare(directory: Path, game: Path | str, *options: str) -> dict[str, Any]:
-    """A real run by the command line, and its page data as it comes out of JSON."""
-    done = CliRunner().invoke(
-        app, ["prepare", str(game), "--save", str(directory), "--quiet", *options], catch_exceptions=False
-    )
-    assert done.exit_code == 0, done.output
+    """A real run of `preplay prepare`, and its page data as it comes out of JSON."""
+    save_run("prepare", directory, game, *options)
     data: dict[str, Any] = as_json(gather(directory))
     return data
 
 
-def contest(directory: Path, game: Path | str, *options: str) -> None:
-    """A real run of `preplay equilibrium` by the command line."""
-    done = CliRunner().invoke(
-        app, ["equilibrium", str(game), "--save", str(directory), "--quiet", *options],
-        catch_exceptions=False,
-    )  # fmt: skip
+def save_run(command: str, directory: Path, game: Path | str, *options: str) -> None:
+    """A real run by the command line."""
+    words = [command, str(game), "--save", str(directory), "--quiet", *options]
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
 
 

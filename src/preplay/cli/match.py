@@ -139,7 +139,6 @@ def match(
 
 def _settings(config: str, changes: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """The matchup of a run directory, or the one that CONFIG names."""
-    from preplay.errors import InputError
     from preplay.matchup import load_config
     from preplay.matchup.settings import override
     from preplay.runs import open_run
@@ -147,10 +146,7 @@ def _settings(config: str, changes: Sequence[str]) -> tuple[str, dict[str, Any]]
     if not Path(config).is_dir():
         return load_config(config, changes)
     run = open_run(Path(config))
-    if run.command not in ("prepare", "equilibrium", "harden"):
-        raise InputError(
-            f"{config}: made by `preplay {run.command}`; expected a prepare, equilibrium or harden run"
-        )
+    run.check_books()
     settings = {k: v for k, v in run.matchup.items() if k != "engines"}
     return run.name, override(settings, changes)
 

@@ -136,6 +136,14 @@ class Explored:
         """What the largest book promises."""
         return float(self.frontier.value[-1]) if len(self.frontier.value) else self.frontier.unprepared
 
+    @property
+    def largest(self) -> Prepared:
+        """The largest book as the best one for the least cost."""
+        best = self.choice.best if self.choice else None
+        if best is None:
+            best = response.best_known(self.grown.tree, self.side, self.cost)
+        return Prepared(self.side, self.grown, best, choice=self.choice)
+
 
 def curve_error(curve: Curve, tree: Tree, side: Side, book: Ints) -> float:
     """How far the error of a calibration can move what a book earns, with 95 % confidence."""

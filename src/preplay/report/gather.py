@@ -9,7 +9,7 @@ from preplay.errors import InputError
 from preplay.report import words
 from preplay.runs import Run, open_run
 
-COMMANDS = ("prepare", "equilibrium", "match", "harden", "sweep", "figure1")
+COMMANDS = ("prepare", "frontier", "equilibrium", "match", "harden", "sweep", "figure1")
 """The commands whose runs a page can show."""
 
 
@@ -33,7 +33,7 @@ def gather(directory: Path) -> dict[str, Any]:
 
 
 def _results(run: Run) -> dict[str, Any]:
-    if run.command == "prepare":
+    if run.command in ("prepare", "frontier"):
         from preplay.report.prepared import preparation
 
         return {"kind": "book"} | preparation(run)

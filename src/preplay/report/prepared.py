@@ -1,4 +1,7 @@
-"""A `preplay prepare` run as data for the page: the book as a tree, why it ends, the order to learn."""
+"""A best book as data for the page: its tree, why it ends, the order to learn.
+
+Of `preplay prepare` it is the book, of `preplay frontier` the largest one: its beginnings are the others.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ from preplay.report.drawings import drawn
 from preplay.report.notation import UNPLAYED
 from preplay.report.rivalgames import met
 from preplay.report.trust import MATCH, trust
+from preplay.runs import load_run
 from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, open_run
+from preplay.runs.frontiers import FrontierResult
 from preplay.runs.matches import MatchResult
 from preplay.runs.prepared import PrepareResult
 from preplay.tree import Bools, Floats, Ints, Tree
@@ -38,7 +43,7 @@ GAME_OVER, WON_ENOUGH, TOO_RARE, TOO_RANDOM, NOT_WORTH, NO_ROOM, CUT_SHORT = "gw
 
 def preparation(run: Run) -> dict[str, Any]:
     """What the page needs of a best book against a given opponent."""
-    result = PrepareResult.found(run)
+    result = _largest(load_run(run.directory))
     book, whole = result.book, result.tree
     side: Side = book.side
     chosen = _chosen(run, whole, book)
@@ -101,6 +106,34 @@ def preparation(run: Run) -> dict[str, Any]:
         },
         "steps": steps,
     }
+
+
+def _largest(result: PrepareResult | FrontierResult) -> PrepareResult:
+    """What a page tells of: a preparation, or the largest book of a frontier as one."""
+    if isinstance(result, PrepareResult):
+        return result
+    book = result.book
+    return PrepareResult(
+        side=result.side,
+        cost=result.least_cost,
+        budget=None,
+        baseline=book.baseline,
+        value=book.value,
+        net=book.net,
+        upper=book.upper,
+        error=result.error,
+        size=book.size,
+        ending=result.ending,
+        histories=result.histories,
+        questions=result.questions,
+        book=book,
+        judged=result.judged,
+        scores=result.scores,
+        calibration=result.calibration,
+        tree=result.tree,
+        name=result.name,
+        run=result.run,
+    )
 
 
 def _match(run: Run) -> MatchResult | None:

@@ -32,6 +32,8 @@ BOOK, BOOKS = books.FILE, ("book-1.json", "book-2.json")
 TREE, CHECKPOINT = "tree.npz", "checkpoint.npz"
 POINTS, POINTS_TABLE = "points.jsonl", "points.csv"
 GAMES, GAMES_PGN = "games.jsonl", "games.pgn"
+WITH_BOOKS = ("prepare", "frontier", "equilibrium", "harden")
+"""The commands whose runs hold books."""
 _KINDS = {"command": str, "matchup": str, "identity": dict, "versions": dict, "created": str}
 """What run.json holds besides its format."""
 FIGURES = ("figure1.svg", "figure1.png")
@@ -87,11 +89,9 @@ class Run:
         return load(self.path(TREE))
 
     def book_file(self, side: str | None = None) -> Path:
-        """Where the book is: of `prepare` the only one, of `equilibrium` that of a side, of `harden` the
-        mix of who hides unless the preparer's is asked for."""
-        if self.command not in ("prepare", "equilibrium", "harden"):
-            made = f"{self.directory}: made by `preplay {self.command}`"
-            raise InputError(f"{made}; expected prepare, equilibrium or harden")
+        """Where the book is: of `prepare` the only one, of `frontier` the largest, of `equilibrium` a
+        side's, of `harden` the mix of who hides unless the preparer's is asked for."""
+        self.check_books()
         if self.command == "harden":
             self.read(RESULT)
             whose = self.identity["side"] if side is None else side_named(side, self.sides)
@@ -107,8 +107,14 @@ class Run:
         self.read(RESULT)
         return self.path(BOOK)
 
+    def check_books(self) -> None:
+        """Raise InputError where the command makes no books."""
+        if self.command not in WITH_BOOKS:
+            made = f"{self.directory}: made by `preplay {self.command}`"
+            raise InputError(f"{made}; expected {', '.join(WITH_BOOKS[:-1])} or {WITH_BOOKS[-1]}")
+
     def book(self, side: str | None = None) -> books.Book:
-        """The book of `prepare`, or a side's mixed book of `equilibrium`."""
+        """The book of `prepare`, the largest of `frontier`, or a side's mixed book of `equilibrium`."""
         book = books.load(self.book_file(side))
         if side is not None and side_named(side, self.sides) != book.side:
             raise InputError(

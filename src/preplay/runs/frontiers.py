@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from preplay import book as books
 from preplay import tree as trees
+from preplay.book import Book
 from preplay.game import S
 from preplay.growth.goals import Ending, Limits
 from preplay.judging import Judged
 from preplay.logistic import Curve
 from preplay.matchup import Matchup
-from preplay.preparation import explore
-from preplay.runs.directory import CHECKPOINT, RESULT, TREE, Run, settings_of, start
+from preplay.preparation import book_of, explore
+from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
@@ -67,6 +69,12 @@ class FrontierResult:
     """What values are: expected results, or scores of a model that no games bear out."""
     calibration: Curve | None = optional()
     """What a score is worth to the two sides, where values are calibrated."""
+    histories: int = 0
+    """Histories looked at."""
+    questions: int = 0
+    """Questions asked about them: moves and values."""
+    book: Book = beside()
+    """The largest book, best for the least cost: the others are beginnings of `order`."""
     tree: Tree = beside()
     """The tree that the books live on."""
     name: str = beside("")
@@ -75,13 +83,14 @@ class FrontierResult:
     """The directory that keeps it; None where it was not saved."""
 
     def files(self) -> Mapping[str, Callable[[Path], None]]:
-        """The tree has a file of its own."""
-        return {TREE: partial(trees.save, self.tree)}
+        """The tree and the largest book have files of their own."""
+        return {TREE: partial(trees.save, self.tree), BOOK: partial(books.save, self.book)}
 
     @classmethod
     def found(cls, run: Run) -> FrontierResult:
         """The result of a `frontier` run."""
-        return from_data(cls, run.read(RESULT), run.path(RESULT), tree=run.tree(), name=run.name, run=run)
+        beside = {"book": run.book(), "tree": run.tree(), "name": run.name, "run": run}
+        return from_data(cls, run.read(RESULT), run.path(RESULT), **beside)
 
     def to_pandas(self) -> DataFrame:
         """A row for each best book: needs pandas."""
@@ -132,11 +141,14 @@ def frontier(
     radius = tree.radius[tree.player == who]
     rows = zip(front.cost.tolist(), front.size.tolist(), front.value.tolist(), strict=True)
     learned = zip(front.order.tolist(), front.gain.tolist(), strict=True)
+    error = max(float(radius[radius < 0.5].max(initial=0.0)), explored.error)
+    largest = front.order if tree.position is None else None
+    book = book_of(matchup, explored.largest, largest, run.provenance if run else {})
     result = FrontierResult(
         side=matchup.label(who),
         least_cost=explored.cost,
         unprepared=front.unprepared,
-        error=max(float(radius[radius < 0.5].max(initial=0.0)), explored.error),
+        error=error,
         ending=explored.grown.ending,
         points=tuple(FrontierPoint(*row) for row in rows),
         order=tuple(Step(tree.history(k), gain) for k, gain in learned),
@@ -144,6 +156,9 @@ def frontier(
         judged=explored.judged,
         scores=matchup.scores if explored.curve is None else explored.curve.tells,
         calibration=explored.curve,
+        histories=explored.grown.histories,
+        questions=explored.grown.questions,
+        book=replace(book, error=error),
         tree=tree,
         name=matchup.name,
         run=run,

@@ -24,6 +24,7 @@ from preplay.matchup.searching import BASE_NODES
 from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.equilibria import EquilibriumResult
+from preplay.runs.frontiers import FrontierResult
 from preplay.runs.hardened import HardenResult
 from preplay.runs.keeping import save as keep
 from preplay.runs.prepared import PrepareResult
@@ -186,7 +187,7 @@ def _counted(games: Sequence[PlayedGame], prepared: bool, count: int) -> tuple[P
 
 def match(
     matchup: Matchup[Any],
-    prepared: PrepareResult | EquilibriumResult | HardenResult | Book | None = None,
+    prepared: PrepareResult | FrontierResult | EquilibriumResult | HardenResult | Book | None = None,
     games: int = 400,
     *,
     side: str | int | None = None,
@@ -261,7 +262,7 @@ def match(
 
 def _pairings(
     matchup: Matchup[Any],
-    prepared: PrepareResult | EquilibriumResult | Book | None,
+    prepared: PrepareResult | FrontierResult | EquilibriumResult | Book | None,
     side: str | int | None,
     cost: float | None,
     stop: Stop,
@@ -275,12 +276,12 @@ def _pairings(
         both = prepared.books
         pairings = [Pairing(both[one - 1], both[2 - one], prepared.tree) for one in who]
     else:
-        book = prepared.book if isinstance(prepared, PrepareResult) else prepared
+        book, tree = (prepared, None) if isinstance(prepared, Book) else (prepared.book, prepared.tree)
         if side is not None and who != [book.side]:
             raise InputError(
                 f"{_place(prepared)}: holds a book for {matchup.label(book.side)}, not for {side}"
             )
-        pairings = [Pairing(book, tree=prepared.tree if isinstance(prepared, PrepareResult) else None)]
+        pairings = [Pairing(book, tree=tree)]
     board = matchup.notation
     if board is None:  # no chess: the games themselves refuse
         return pairings
@@ -292,7 +293,7 @@ def _pairings(
     return pairings
 
 
-def _place(prepared: PrepareResult | EquilibriumResult | Book) -> str:
+def _place(prepared: PrepareResult | FrontierResult | EquilibriumResult | Book) -> str:
     """Where a book comes from, for messages."""
     run = None if isinstance(prepared, Book) else prepared.run
     return "the book" if run is None else str(run.directory)

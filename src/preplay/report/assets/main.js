@@ -51,7 +51,7 @@ function showBook(data) {
     tree.show(k);
   });
   arrange(stage, pane.element);
-  pane.show('tree');
+  pane.show(data.command === 'frontier' ? 'order' : 'tree');
   listenToKeys(app, {
     f: () => data.chess && turn(app),
     '/': () => {

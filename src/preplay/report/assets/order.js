@@ -1,13 +1,14 @@
 // The order worth learning: value against memory, steps to click, and what a smaller book gives up.
-import { makeChart } from './chart.js';
+import { legend, makeChart } from './chart.js';
 import { h } from './dom.js';
 import { percent, plural, points } from './words.js';
 
 const STEPS_AT_ONCE = 40;
+const LEAST_SEEN = 5e-4; // what memory must cost for a second curve to be told from the first
 
 export function makeOrder(app) {
   const { view: book, data, numbers } = app;
-  const { unprepared } = data.worth;
+  const { unprepared, cost } = data.worth;
   const stops = [[0, unprepared, null], ...data.steps];
   const whole = stops[stops.length - 1];
   const verdict = h('div', { class: 'verdict-box', role: 'status' });
@@ -17,15 +18,20 @@ export function makeOrder(app) {
     type: 'range', id: 'book-size', min: 0, max: stops.length - 1, step: 1, value: stops.length - 1,
     input: () => choose(Number(slider.value)),
   });
+  const curve = (name, tone, marker, worth) => ({ name, tone, marker, points: stops.map(([size, value]) => ({ x: size, y: worth(size, value) })) });
+  const net = (size, value) => value - cost * size;
+  const series = [curve(data.trust.scores, 'tone-a', 'circle', (size, value) => value)];
+  const priced = cost * whole[0] >= LEAST_SEEN;
+  if (priced) series.push(curve('net: less the price of the memory', 'tone-b', 'square', net));
   const chart = makeChart({
     label: `${data.trust.scores} against the number of positions learned`,
-    series: [{ name: data.trust.scores, tone: 'tone-a', points: stops.map(([size, value]) => ({ x: size, y: value })) }],
+    series,
     x: { label: 'positions learned', whole: true, low: 0, room: 0.03 },
     left: { label: data.trust.scores, format: (v) => `${(100 * v).toFixed(Math.abs(whole[1] - unprepared) < 0.05 ? 1 : 0)}%` },
     rule: { at: unprepared, label: 'without preparation' },
     height: 230,
     onPick: choose,
-    tip: (j) => [plural(stops[j][0], 'position'), percent(stops[j][1]), ...(j ? [`the best book while a position costs up to ${points(stops[j][2], false)} points per 100 games`] : [])],
+    tip: (j) => [plural(stops[j][0], 'position'), percent(stops[j][1]), ...(priced ? [`net ${percent(net(...stops[j]))}`] : []), ...(j ? [`the best book while a position costs up to ${points(stops[j][2], false)} points per 100 games`] : [])],
   });
   let chosen = stops.length - 1;
   let drawn = 0;
@@ -44,7 +50,7 @@ export function makeOrder(app) {
     slider.setAttribute('aria-valuetext', `${plural(size, 'position')}, ${percent(value)}`);
     const lost = whole[1] - value;
     verdict.replaceChildren(
-      h('p', { class: 'big' }, h('strong', {}, plural(size, 'position')), ' for ', h('strong', {}, percent(value))),
+      h('p', { class: 'big' }, h('strong', {}, plural(size, 'position')), ' for ', h('strong', {}, percent(value)), priced && `, net ${percent(net(size, value))}`),
       chosen === stops.length - 1
         ? h('p', {}, `The whole book: ${points(value - unprepared)} points per 100 games over no preparation.`)
         : h('p', {}, `You save ${plural(whole[0] - size, 'position')} and give up `, h('strong', {}, `${points(lost, false)} points per 100 games`), ` of the whole book’s ${points(whole[1] - unprepared, false)}.`),
@@ -111,6 +117,7 @@ export function makeOrder(app) {
     element.append(
       h('p', { class: 'aside' }, 'Every point is the best book of its size. Choose one to see what it gives up; the tree, the values and the trainer follow.'),
       chart.element,
+      series.length > 1 ? legend(series) : '',
       h('label', { class: 'slider', for: 'book-size' }, h('span', {}, 'How much to learn'), slider),
       verdict,
       h('h2', {}, 'In this order'),

@@ -87,6 +87,7 @@ export function endReason(code, facts) {
   const price = `a position must earn ${points(cost, false)}`;
   const left = `perfect play from here could add at most ${points(most, false)} points per 100 games; ${price}.`;
   const answers = (beyond || []).slice(1).map(([move, p]) => `${move} ${percent(p, 0)}`);
+  if (cost === 0 && 'wrn'.includes(code)) return 'Nothing is left to gain here: at the board the side does as well.';
   const list = answers.length > 4 ? `${answers.slice(0, 4).join(', ')} …` : answers.join(', ');
   switch (code) {
     case 'g':

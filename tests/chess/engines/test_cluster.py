@@ -21,7 +21,7 @@ from preplay.chess.engines.cluster import ClusterPool, SearchTeam
 from preplay.chess.engines.pool import EnginePool
 from preplay.errors import EngineError
 
-pytest.importorskip("ray", reason="Ray is not installed (preplay[cluster])")
+ray = pytest.importorskip("ray", reason="Ray is not installed (preplay[cluster])")
 
 FAKE = str(Path(__file__).parents[2] / "support" / "fake_engine.py")
 
@@ -186,3 +186,15 @@ def test_a_driver_is_killed_and_goes_on(cluster: Any, tmp_path: Path) -> None:
     assert start("near").wait(120) == 0
     for name in ("book.json", "result.json", "tree.npz"):
         assert (tmp_path / "far" / name).read_bytes() == (tmp_path / "near" / name).read_bytes()
+
+
+def test_the_cloud_recipe_is_one_that_ray_takes() -> None:
+    """The file for `ray up` passes Ray's own check, and its image has the Ray that the tests ran with."""
+    yaml = pytest.importorskip("yaml")  # Ray brings it
+    from ray.autoscaler._private.util import prepare_config, validate_config
+
+    here = Path(__file__).parents[3] / "docs" / "cluster"
+    filled = prepare_config(yaml.safe_load((here / "aws.yaml").read_text(encoding="utf-8")))
+    validate_config(filled)
+    assert filled["available_node_types"]["worker"]["min_workers"] == filled["max_workers"]
+    assert f"ray:{ray.__version__}-" in (here / "Dockerfile").read_text(encoding="utf-8")

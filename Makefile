@@ -8,7 +8,7 @@ TESTERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 
 setup: .venv/.ready
 
-.venv/.ready: pyproject.toml constraints.txt
+.venv/.ready: pyproject.toml constraints.txt scripts/preplay
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,cluster,openspiel,parquet]'
 	@touch $@

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 
 from preplay.chess.engines.discovery import find_engine
@@ -15,3 +18,13 @@ def stockfish() -> str:
         return find_engine()
     except EngineError:
         pytest.skip("no Stockfish on this machine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C means something to the commands under test, also where a shell runs the tests behind it."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -75,14 +75,20 @@ NEVER = Stop()
 
 @contextmanager
 def on_interrupt() -> Iterator[Stop]:
-    """A Stop that the first Ctrl-C (or SIGTERM) sets; the second does what it did before."""
+    """A Stop that the first Ctrl-C (or SIGTERM) sets; the second does what it did before.
+
+    A signal that is ignored, as `nohup` and `&` in a script ask for, stays so.
+    """
     stop = Stop()
 
     def handler(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before[signal.SIGINT])
         stop.request()
 
-    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, previous in before.items():
+        if previous is not signal.SIG_IGN:
+            signal.signal(number, handler)
     try:
         yield stop
     finally:

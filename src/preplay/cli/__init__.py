@@ -19,16 +19,27 @@ class Interrupted(BaseException):
     """Ctrl-C; no KeyboardInterrupt, which the parser of the command line takes for its own."""
 
 
+def launched() -> None:
+    """Run for the launcher, the command `preplay` beside the script that calls this."""
+    sys.argv[0] = sys.argv[0].removesuffix("-main")
+    main()
+
+
 def main() -> None:
     """Run `preplay`: exit 0 when done, 1 on failure with one line, 2 on wrong usage, 130 on Ctrl-C."""
     try:
         import signal
 
-        signal.signal(signal.SIGINT, _interrupt)
+        if (
+            ours := signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        ):  # by `nohup`, or `&` in a script
+            signal.signal(signal.SIGINT, _interrupt)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the launcher held it back
         try:
             _run()
         finally:  # nothing is left to do: a late Ctrl-C ends what Python does at its end
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            if ours:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
     except (Interrupted, KeyboardInterrupt):
         _fail("interrupted", INTERRUPTED)
 

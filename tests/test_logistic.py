@@ -60,6 +60,19 @@ def test_errors_are_those_of_games_and_cover_the_truth() -> None:
     assert inside >= 88  # 95 expected; below 88 once in 300 such tests
 
 
+def test_sides_that_play_alike_count_every_game_both_ways() -> None:
+    """A level position is worth one half, the slope has the error of as many games, and it is the fit to
+    games and their mirror images."""
+    games = played(200, 0.0, 0.5, seed=4)
+    mirrored = [([-x for x in scores], 1.0 - result) for scores, result in games]
+    curve, both = fitted(games, alike=True), fitted(games + mirrored)
+    assert (curve.intercept, curve.slope) == pytest.approx((0.0, both.slope), abs=1e-9)
+    assert curve.score(0.0) == pytest.approx(0.5)
+    assert curve.intercept_error < 0.02 < fitted(games).intercept_error
+    assert curve.slope_error == pytest.approx(fitted(games).slope_error, rel=0.15)
+    assert (curve.games, curve.positions) == (200, 600)
+
+
 def test_few_games_and_games_that_all_end_alike_give_a_curve_too() -> None:
     nothing = fitted([])
     assert (nothing.intercept, nothing.slope, nothing.games) == (0.0, 0.5, 0)

@@ -48,29 +48,42 @@ class Curve:
         """The inverse of `score`, strictly between 0 and 1."""
         return (math.log(score / (1.0 - score)) - self.intercept) / self.slope
 
+    def turning(self, scores: Floats) -> tuple[Floats, Floats]:
+        """How each expected result that the curve gave moves with the intercept, and with the slope."""
+        steep = scores * (1.0 - scores)
+        inner = np.where(steep > 0.0, scores, 0.5)
+        pawns = (np.log(inner / (1.0 - inner)) - self.intercept) / self.slope
+        return steep, steep * pawns
+
     def error(self, scores: Sequence[float], weights: Sequence[float]) -> float:
         """One standard error of the weighted sum of expected results that the curve gave.
 
         All of them move together with the two parameters, so their errors do not average out.
         """
-        toward = np.zeros(2)
-        for score, weight in zip(scores, weights, strict=True):
-            steep = weight * score * (1.0 - score)
-            if steep:
-                toward += steep * np.array([1.0, self.pawns(score)])
-        a, b = toward * (self.intercept_error, self.slope_error)
-        return math.sqrt(max(0.0, float(a * a + b * b + 2.0 * self.correlation * a * b)))
+        by_intercept, by_slope = self.turning(np.asarray(scores, dtype=np.float64))
+        return self.error_along(float(np.dot(weights, by_intercept)), float(np.dot(weights, by_slope)))
+
+    def error_along(self, by_intercept: float, by_slope: float) -> float:
+        """One standard error of what moves so much with the intercept, and with the slope."""
+        a, b = by_intercept * self.intercept_error, by_slope * self.slope_error
+        return math.sqrt(max(0.0, a * a + b * b + 2.0 * self.correlation * a * b))
 
 
-def fitted(games: Sequence[tuple[Sequence[float], float]]) -> Curve:
+def fitted(games: Sequence[tuple[Sequence[float], float]], alike: bool = False) -> Curve:
     """The likeliest curve given games as (scores on the way in pawns, result).
 
     A draw counts as half a win and half a loss. Positions of one game share its result, so the errors
-    are those of independent games (the sandwich estimate, by game), not of positions.
+    are those of independent games (the sandwich estimate, by game), not of positions. Where both sides
+    play alike every game is as likely with the sides exchanged: it counts both ways, and a level position
+    is worth one half.
     """
     pawns = np.array([x for scores, _ in games for x in scores], dtype=np.float64)
     results = np.array([result for scores, result in games for _ in scores], dtype=np.float64)
     owner = np.array([k for k, (scores, _) in enumerate(games) for _ in scores], dtype=np.int64)
+    positions = len(pawns)
+    if alike:
+        pawns, results = np.concatenate((pawns, -pawns)), np.concatenate((results, 1.0 - results))
+        owner = np.concatenate((owner, owner))
     rows = np.column_stack((np.ones(len(pawns)), pawns))
     precision = np.diag(1.0 / np.square(PRIOR_DEVIATION))
     place = _most_likely(rows, results, precision)
@@ -88,7 +101,7 @@ def fitted(games: Sequence[tuple[Sequence[float], float]]) -> Curve:
         slope_error=float(errors[1]),
         correlation=float(spread[0, 1] / (errors[0] * errors[1])),
         games=n,
-        positions=len(pawns),
+        positions=positions,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,16 @@ from hypothesis import strategies as st
 from randomgames import Raw, books, games, v, worth
 
 from preplay.equilibria import payoff, solve
-from preplay.equilibria.contest import contest, mixed_book
+from preplay.equilibria.contest import calibration_error, contest, mixed_book
 from preplay.game import FINAL
 from preplay.games import tabular
 from preplay.growth import Limits, grow_contested
+from preplay.logistic import Curve
 from preplay.matchup import Choosing, Clock, Matchup
 from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.rollouts import Playouts
 from preplay.sampling.timeshare import TimeShare
-from preplay.stopping import Stop
+from preplay.stopping import NEVER, Stop
 from preplay.tree import check
 from preplay.value import ValueFunction
 
@@ -162,3 +164,38 @@ def test_a_stop_leaves_a_certified_result() -> None:
     assert result.grown.ending == "interrupted"
     assert result.equilibrium.lower <= 0.3 <= result.equilibrium.upper
     assert np.isfinite(result.equilibrium.gap)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A calibration whose games were played."""
+
+    through: Curve
+    whole: bool = True
+
+    def curve(self, stop: Stop = NEVER, tell: Callable[[str], None] | None = None) -> Curve:
+        return self.through
+
+
+@settings(max_examples=30, deadline=None)
+@given(games(depth=4, own=8, estimates=True), COSTS, st.floats(-0.9, 0.9))
+def test_the_error_of_a_calibration_is_that_of_a_moved_curve(
+    raw: Raw, costs: tuple[float, float], correlation: float
+) -> None:
+    """Values follow from a curve; what do the same books earn if its parameters are a little off?"""
+    curve = Curve(0.2, 0.6, 0.1, 0.05, correlation, 50, 150)
+    matchup = replace(matchup_of(raw), calibration=Standing(curve))
+    result = contest(matchup, costs, gap=1e-6)
+    tree, x, step = result.tree, result.equilibrium.x, 1e-6
+    inner = (tree.player != FINAL) & (tree.value > 0.0) & (tree.value < 1.0)
+    moved = []
+    for by in ((step, 0.0), (0.0, step)):
+        other = replace(curve, intercept=curve.intercept + by[0], slope=curve.slope + by[1])
+        value = tree.value.copy()
+        value[inner] = [other.score(curve.pawns(v)) for v in tree.value[inner]]
+        change = payoff(replace(tree, value=value), (0.0, 0.0), x) - payoff(tree, (0.0, 0.0), x)
+        moved.append(change / step)
+    off = np.array([moved[0] * 0.1, moved[1] * 0.05])
+    spread = float(off @ np.array([[1.0, correlation], [correlation, 1.0]]) @ off)
+    assert calibration_error(matchup, result) == pytest.approx(1.96 * spread**0.5, rel=1e-3, abs=1e-6)
+    assert mixed_book(matchup, result, 1).error >= calibration_error(matchup, result)

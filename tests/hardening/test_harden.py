@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,9 +25,10 @@ from preplay.hardening import against, harden, played_by
 from preplay.hardening.hideout import HIDES, Hideout, Hiding
 from preplay.hardening.program import given_away, solve
 from preplay.judging import Judge
+from preplay.logistic import Curve
 from preplay.matchup import Matchup
 from preplay.preparation import prepare
-from preplay.stopping import NEVER
+from preplay.stopping import NEVER, Stop
 from preplay.value import Value, ValueFunction
 
 BASE, PREP = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
@@ -373,3 +375,31 @@ def test_what_cannot_be_hardened_is_refused() -> None:
     with pytest.raises(InputError, match="expected lp, or sweep"):
         harden(matchup, 2, 0.1, method="magic")
     assert harden(matchup, 2, 0.1, limits=Limits(1)).histories >= 1
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A calibration whose games were played."""
+
+    through: Curve
+    whole: bool = True
+
+    def curve(self, stop: Stop = NEVER, tell: Callable[[str], None] | None = None) -> Curve:
+        return self.through
+
+
+@settings(max_examples=30, deadline=None)
+@given(games(depth=4, own=7, estimates=True, menus=True), SIDES, PRICES)
+def test_the_error_of_a_calibration_is_that_of_prepare_against_the_mix(
+    raw: Raw, side: Side, cost: float
+) -> None:
+    """The best book against the mix, found by other code, carries the same error."""
+    curve = Curve(0.2, 0.6, 0.1, 0.05, -0.3, 50, 150)
+    matchup = replace(matchup_of(raw), calibration=Standing(curve))
+    found = harden(matchup, side, cost, gap=1e-9)
+    meets = replace(played_by(matchup, side, found.policy), menus=(None, None))
+    best = prepare(meets, other(side), cost)
+    theirs = found.books[2 - side]
+    assert theirs.error == found.error
+    assume({e.history for e in theirs.entries} == {best.tree.history(int(k)) for k in best.book})
+    assert found.error == pytest.approx(best.response.error, abs=1e-9)

@@ -169,6 +169,8 @@ class Calibrator:
     """All that determines the games."""
     wanted: int
     """How many games to play."""
+    alike: bool = False
+    """Whether both sides are the same player, so that colours can be exchanged."""
     _curve: Curve | None = None
     _games: list[CalibrationGame] = field(default_factory=list)
 
@@ -176,7 +178,7 @@ class Calibrator:
         """The curve through the games; games of earlier times are in the store, as are their searches."""
         if self._curve is None:
             self._games = self.played(self.wanted, stop, tell)
-            self._curve = fitted(different(self._games))
+            self._curve = fitted(different(self._games), self.alike)
         return self._curve
 
     @property

@@ -121,7 +121,8 @@ def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -
     bounds = f"in [{found.lower:.6g}, {found.upper:.6g}]"
     both = f"{found.value:.6g}, certified {bounds}" if found.ending == "complete" else bounds
     said("both prepare", both)
-    said("played utility", f"{found.utility:.6g}  (memory not subtracted)")
+    sure = f" ± {found.calibration_error:.3g}" if found.calibration_error else ""
+    said("played utility", f"{found.utility:.6g}{sure}  (memory not subtracted)")
     unsure = "values not known" if matchup.sampling is None else "sampling"
     parts = [
         f"{size:.2g} {what}"

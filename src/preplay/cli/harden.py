@@ -111,6 +111,8 @@ def print_hardened(matchup: Matchup[Any], found: HardenResult, lines: int) -> No
         )
     inside = f"certified in [{found.lower:.5f}, {found.upper:.5f}]"
     said("the mix", f"{found.value:.5f}, {inside}, gives away {found.loss:.5f}")
+    if found.error:
+        said("", f"results may be off by {found.error:.3f}, by judge and calibration")
     if found.choosing is not None:
         most = f", at most {found.choosing[1]:.5f}" if found.choosing[1] > found.choosing[0] else ""
         said("... choosing its moves", f"{found.choosing[0]:.5f}{most}{_fresh(found.choosing_judged)}")

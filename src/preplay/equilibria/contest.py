@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from preplay.equilibria.publicgame import stop_values
 from preplay.equilibria.strategy import behaviour, first_advantage, play_entropy
 from preplay.game import FINAL, S, Side, other
 from preplay.growth import Contested, ContestedGrowth, GrowthProgress, Limits, grow_contested
+from preplay.judging import CONFIDENT
 from preplay.matchup import Matchup
 from preplay.preparation import moves, prepare
 from preplay.stopping import NEVER, Stop
@@ -391,6 +393,22 @@ def _entropy(
     return best
 
 
+def calibration_error(matchup: Matchup[S], result: Contest) -> float:
+    """How far the error of a calibration can move what the two mixed books earn, with 95 % confidence."""
+    if matchup.calibration is None:
+        return 0.0
+    tree, curve = result.tree, matchup.calibration.curve()
+    moved = [
+        payoff(
+            replace(tree, value=np.where(tree.player == FINAL, 0.0, turned)),
+            (0.0, 0.0),
+            result.equilibrium.x,
+        )
+        for turned in curve.turning(tree.value)
+    ]
+    return CONFIDENT * curve.error_along(moved[0], moved[1])
+
+
 def mixed_book(
     matchup: Matchup[S], result: Contest, side: Side, provenance: Mapping[str, Any] | None = None
 ) -> Book:
@@ -429,7 +447,10 @@ def mixed_book(
         value=result.utility if side == 1 else 1.0 - result.utility,
         cost=found.costs[side - 1],
         upper=found.upper if side == 1 else 1.0 - found.lower,
-        error=payoff(replace(tree, value=_radii(tree)), (0.0, 0.0), found.x),
+        error=math.hypot(
+            payoff(replace(tree, value=_radii(tree)), (0.0, 0.0), found.x),
+            calibration_error(matchup, result),
+        ),
         unprepared=unprepared if side == 1 else 1.0 - unprepared,
         start=matchup.notation.start if matchup.notation else "",
         chess960=matchup.notation is not None and matchup.notation.chess960,

@@ -60,6 +60,8 @@ class Hardened:
     cost: float
     value: float
     """What the best book that was found nets against the mix."""
+    error: float
+    """How far this may be off: by what a fresh search says, and by the calibration."""
     lower: float
     """No mix of these menus, within the loss, leaves less."""
     upper: float
@@ -149,11 +151,15 @@ def harden(
         judged, left = _afresh(growth, matchup.judge, at, found, beside, price, value, clocks[2])
         if left is not None:
             ending = left
-    policy, mine, theirs = books(matchup, growth, at, found.y, price, provenance)
+    error = math.hypot(
+        judged.error if judged else 0.0, _curve_error(matchup, at, found.y, price, preparer)
+    )
+    policy, mine, theirs = books(matchup, growth, at, found.y, price, error, provenance)
     return Hardened(
         side=side,
         cost=price,
         value=value,
+        error=error,
         lower=min(found.lower, value),
         upper=hopes(at, found.y, price)[1],
         loss=given_away(at, found.y),
@@ -167,6 +173,16 @@ def harden(
         policy=policy,
         books=(mine, theirs) if side == 1 else (theirs, mine),
     )
+
+
+def _curve_error(matchup: Matchup[S], at: Hideout, y: Floats, price: float, preparer: Side) -> float:
+    """How far the error of a calibration can move what the best book earns, with 95 % confidence."""
+    if matchup.calibration is None:
+        return 0.0
+    mass = exits(at, y, nets(at, y, price)[1].astype(np.float64))
+    ends = np.flatnonzero((mass > 0.0) & (at.judged | at.estimated))
+    value = at.value[ends] if preparer == 1 else 1.0 - at.value[ends]
+    return CONFIDENT * matchup.calibration.curve().error(value.tolist(), mass[ends].tolist())
 
 
 Clocks = tuple[Stop, Stop, Stop]

@@ -32,9 +32,10 @@ def books(
     at: Hideout,
     y: Floats,
     cost: float,
+    error: float,
     provenance: Mapping[str, Any] | None,
 ) -> tuple[Policy, Book, Book]:
-    """The mix by history, the mix as a book, and the best book against it."""
+    """The mix by history, the mix as a book, and the best book against it, certain within an error."""
     value, stay = nets(at, y, cost)
     policy, entries = _policy(growth, at, y)
     best = _best_book(growth, at, passes.reaches(at, False) * y, stay)
@@ -46,6 +47,7 @@ def books(
         value=value + cost * len(best),
         cost=cost,
         upper=hopes(at, y, cost)[1],
+        error=error,
         unprepared=without,
         start=matchup.notation.start if matchup.notation else "",
         chess960=matchup.notation is not None and matchup.notation.chess960,

@@ -412,7 +412,8 @@ def _calibration(
     scoring = [valuing.engine.options, str(valuing.limit), valuing.multipv, settings.value.seed]
     what = json.dumps(["calibration/1", config, scoring, sorted(map(str, set(engines)))], sort_keys=True)
     topic = f"calibration {hashlib.sha256(what.encode()).hexdigest()}"
-    return Calibrator(table, store, topic, settings.value.games)
+    alike = base[0] == base[1]
+    return Calibrator(table, store, topic, settings.value.games, alike)
 
 
 def _lively(policy: Policy[ChessState]) -> Policy[ChessState]:

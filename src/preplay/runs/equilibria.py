@@ -72,6 +72,8 @@ class EquilibriumResult:
     """The part of the gap that comes from sampled values."""
     open_error: float
     """The part of the gap that comes from what was not looked at."""
+    calibration_error: float = 0.0
+    """How far the error of a calibration can move what the books earn, with 95 % confidence."""
     method: str
     """The solver."""
     iterations: int
@@ -213,6 +215,8 @@ def equilibrium(
 def _result(
     matchup: Matchup[S], contested: Contest, run: Run | None, better: float | None
 ) -> EquilibriumResult:
+    from preplay.equilibria.contest import calibration_error
+
     found, longest = contested.equilibrium, matchup.game.longest
     return EquilibriumResult(
         value=found.value,
@@ -222,6 +226,7 @@ def _result(
         solver_gap=found.solver_gap,
         sampling_error=found.radius_error,
         open_error=found.open_error,
+        calibration_error=calibration_error(matchup, contested),
         method=found.method,
         iterations=found.iterations,
         seconds=found.seconds,

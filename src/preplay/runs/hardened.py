@@ -44,6 +44,8 @@ class HardenResult:
     """The preparer's price of a memorized history."""
     value: float
     """What the best book nets against the mix."""
+    error: float = 0.0
+    """How far this may be off (95 %): by what a fresh search says, and by the calibration."""
     lower: float
     """No mix of these menus, within the loss, leaves a preparer less."""
     upper: float
@@ -181,6 +183,7 @@ def harden_run(
         side=matchup.label(hides),
         cost=price,
         value=found.value,
+        error=found.error,
         lower=found.lower,
         upper=found.upper,
         gap=found.gap,

@@ -44,15 +44,15 @@ class Questions(Generic[Q, A]):
 
     def wait(self, ticket: int) -> None:
         """Ask, and unless work goes on ahead ask all that waits; blocks until there is an answer."""
-        tickets = [ticket] if self._ahead is not None else list(self._waiting)
-        questions = [self._waiting[t] for t in tickets]
-        answers = self._ask(questions)
-        if len(answers) != len(questions):
-            raise GameError(f"{len(answers)} answers to {len(questions)} questions; expected one each")
-        self.asked += len(questions)
-        self.answers.update(zip(tickets, answers, strict=True))
-        for t in tickets:
-            del self._waiting[t]
+        waiting = self._waiting
+        asked = waiting.copy() if self._ahead is None else {ticket: waiting[ticket]}
+        answers = self._ask(list(asked.values()))
+        if len(answers) != len(asked):
+            raise GameError(f"{len(answers)} answers to {len(asked)} questions; expected one each")
+        self.asked += len(asked)
+        self.answers.update(zip(asked, answers, strict=True))
+        for t in asked:
+            del waiting[t]
 
     def take(self, ticket: int) -> A:
         """The answer to a question; blocks until it is there."""

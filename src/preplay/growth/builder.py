@@ -62,6 +62,8 @@ class Builder:
         """The own histories of whose children the book plays one for sure."""
         self.beaten: set[int] = set()
         """Options that are worse than another one."""
+        self.rests: set[int] = set()
+        """Those that stand for the moves that the opponent's distribution does not name."""
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -80,6 +82,8 @@ class Builder:
         self.prep.append(prep)
         self.depth.append(self.depth[parent] + 1 if parent >= 0 else 0)
         self._later.cover(len(self.parent))
+        if action == REST:
+            self.rests.add(len(self.parent) - 1)
         return len(self.parent) - 1
 
     def add_children(
@@ -88,19 +92,21 @@ class Builder:
         """New histories side by side; their indices."""
         names, first, n = self.names, len(self.parent), len(actions)
         self.parent.extend([parent] * n)
-        self.action.extend([names.setdefault(action, len(names)) for action in actions])
+        self.action.fromlist([names.setdefault(action, len(names)) for action in actions])
         self.player.extend(players)
-        self.base.extend(base)
-        self.prep.extend(prep)
-        self.depth.extend([self.depth[parent] + 1] * n)
+        self.base.fromlist(base)
+        self.prep.fromlist(prep)
+        self.depth.fromlist([self.depth[parent] + 1] * n)
         if len(self.stage) < first + n:
             self._later.cover(first + n)
+        if REST in actions:
+            self.rests.add(first + actions.index(REST))
         self.first[parent], self.count[parent] = first, n
         return range(first, first + n)
 
     def is_rest(self, k: int) -> bool:
         """Whether `k` stands for the moves that the opponent's distribution does not name."""
-        return self.action[k] == self.names.get(REST, len(self.names))
+        return k in self.rests
 
     def history(self, k: int) -> tuple[str, ...]:
         """The action names from the root to `k`."""
@@ -185,3 +191,5 @@ class Builder:
         for parent in self.parent:
             self.depth.append(self.depth[parent] + 1 if parent >= 0 else 0)
         self.names = {str(name): k for k, name in enumerate(columns["names"])}
+        if REST in self.names:
+            self.rests.update(np.flatnonzero(columns["action"] == self.names[REST]).tolist())

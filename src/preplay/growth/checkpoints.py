@@ -16,12 +16,10 @@ from preplay.game import Game, S, Side
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.columns import save_columns
 from preplay.growth.front import FIRST, KEPT, Front
+from preplay.growth.intervals import BOUNDS
 from preplay.growth.sharing import Pools
 from preplay.tree import KINDS, check_columns
 from preplay.value import Remembering
-
-BOUNDS = ("up", "low", "stop_up", "stop_low", "on_up", "on_low")
-"""What a history is worth at best and at least, as far as that was worked out."""
 
 
 def save(front: Front[S], path: Path) -> None:
@@ -36,14 +34,13 @@ def save(front: Front[S], path: Path) -> None:
         "window": np.array([k for k, _ in front.window], dtype=np.int64),
         "purpose": np.array(_purpose(front)),
     }
-    more |= {name: np.array(getattr(front.bounds, name)[: len(front.built)]) for name in BOUNDS}
     if front.ask_choice is not None:
         more["choosing"] = np.array(sorted(front.built.choosing), dtype=np.int64)
         more["beaten"] = np.array(sorted(front.built.beaten), dtype=np.int64)
         more["spent"] = np.array(front.spent)
     if isinstance(front.value, Remembering):
         more["kept"] = np.frombuffer(front.value.kept().encode(), dtype=np.uint8)
-    save_columns(path, front.built.columns() | more)
+    save_columns(path, front.built.columns() | front.bounds.columns() | more)
 
 
 def take_up(front: Front[S], path: Path) -> None:
@@ -85,13 +82,11 @@ def _restore(front: Front[S], columns: dict[str, Any]) -> None:
     front.reach = columns["reach"].tolist()
     if front.ask_choice is not None:
         built.choosing.update(columns["choosing"].tolist())
-        front.bounds.price.update(dict.fromkeys(built.choosing, front.goal.cost))
         built.beaten.update(columns["beaten"].tolist())
         front.spent = array("i", columns["spent"].tolist())
     for questions, asked in zip(front.oracles, columns["asked"].tolist(), strict=True):
         questions.asked = asked
-    for name in BOUNDS:
-        getattr(front.bounds, name).extend(columns[name].tolist())
+    front.bounds.restore(columns, front.goal.cost)
     front.opening = _opening(built, front.side)
     paths, asked_about = _Paths(front.game, built), columns["window"].tolist()
     waiting = set(asked_about)

@@ -17,7 +17,7 @@ from preplay.growth.agenda import Agenda, ByPriority, MostPromising
 from preplay.growth.asking import MenuOrPrep, Questions, to_choices, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
 from preplay.growth.goals import Goal, Limits
-from preplay.growth.intervals import Intervals
+from preplay.growth.intervals import Bounds, Intervals, Unbounded
 from preplay.growth.sharing import Pools
 from preplay.policy import REST, Choices, Menu, Policy, check_distribution
 from preplay.stopping import Stop
@@ -51,6 +51,8 @@ class Front(Generic[S]):
     """What a book may choose from; None: it plays prep."""
     spent: array[int] = field(default_factory=lambda: array("i"))
     """How many moves before each history were others than the first choice; only where books choose."""
+    watched: bool = True
+    """Whether somebody outside reads the bounds."""
     window: deque[tuple[int, Questions[S, Any]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
@@ -58,9 +60,11 @@ class Front(Generic[S]):
         self.most = math.inf if self.limits.histories is None else self.limits.histories
         self.pools = None if self.goal.position is None else Pools(self.goal.position)
         shared = self.pools is not None
-        beaten = None if self.goal.limited or shared else self.beaten
         certain = self.goal.certain and not shared
-        self.bounds = Intervals(self.built, certain, self.give_up, beaten, shared)
+        beaten = None if self.goal.limited or shared else self.beaten
+        intervals = Intervals(self.built, certain, self.give_up, beaten, shared)
+        read = self.watched or certain or self.limits.gap > 0.0
+        self.bounds: Bounds = intervals if read else Unbounded()
         self.ask_value = to_evaluator(self.value)
         self.ask_prep = to_policy(self.prep)
         self.ask_base = to_policy(self.opponent)
@@ -73,7 +77,8 @@ class Front(Generic[S]):
             self.deviations = math.inf if most is None else most
             self.ask_choice = to_choices(MenuOrPrep(self.choices.menus, self.prep))
             self.oracles = (*self.oracles, self.ask_choice)
-            self.agenda = MostPromising(self.built, self.bounds, FIRST)
+            self.agenda = MostPromising(self.built, intervals, FIRST)
+            self.bounds = intervals
 
     # --- creating histories ---------------------------------------------------------------------
 
@@ -266,6 +271,8 @@ class Front(Generic[S]):
         """The least and greatest value of `k` for the side."""
         value, radius = self.built.value[k], self.built.radius[k]
         mean = value if self.side == 1 else 1.0 - value
+        if radius == 0.0:
+            return mean, mean
         return max(0.0, mean - radius), min(1.0, mean + radius)
 
     def checked_value(self, k: int, value: Value) -> tuple[float, float]:
@@ -296,10 +303,11 @@ class Front(Generic[S]):
         Whether there may be more to do.
         """
         window, met, stage, gap = self.window, self.built.parent, self.built.stage, self.limits.gap
+        most, fill, ask_value = self.most, self.fill, self.ask_value
         waited = False
-        while not waited and len(met) < self.most and not (gap > 0.0 and self.certified):
-            self.fill()
-            if len(met) >= self.most:
+        while not waited and len(met) < most and not (gap > 0.0 and self.certified):
+            fill()
+            if len(met) >= most:
                 break
             if not window:
                 return False
@@ -313,7 +321,7 @@ class Front(Generic[S]):
                     questions.wait(k)
             window.popleft()
             answer = questions.answers.pop(k)
-            if questions is self.ask_value:
+            if questions is ask_value:
                 self.valued(k, answer)
             elif isinstance(answer, tuple):
                 self.offer(k, answer)
@@ -323,18 +331,18 @@ class Front(Generic[S]):
 
     def fill(self) -> None:
         """Put the most promising questions under way until the window is full."""
-        window, player, size = self.window, self.built.player, self.limits.window
+        window, player, size, states = self.window, self.built.player, self.limits.window, self.states
         while len(window) < size and len(player) < self.most:
             k = self.agenda.take()
             if k is None:
                 return
-            state = self.states[k] if k in self.states else self.state(k)
+            state = states[k] if k in states else self.state(k)
             if player[k] == CHANCE:
                 self.expand(k, self.game.chance(state))
-                continue
-            questions = self.questions(k)
-            questions.submit(k, state)
-            window.append((k, questions))
+            else:
+                questions = self.questions(k)
+                questions.submit(k, state)
+                window.append((k, questions))
 
     @property
     def full(self) -> bool:
@@ -350,10 +358,11 @@ class Front(Generic[S]):
     def questions(self, k: int) -> Questions[S, Any]:
         """Whom to ask about `k` next."""
         built = self.built
-        if built.player[k] != self.side:
-            return self.ask_value if built.is_rest(k) else self.ask_base
-        if built.stage[k] == UNASKED:
-            return self.ask_value
+        if built.player[k] == self.side:
+            if built.stage[k] == UNASKED:
+                return self.ask_value
+        else:
+            return self.ask_value if k in built.rests else self.ask_base
         if self.ask_choice is None or self.spent[k] >= self.deviations:
             return self.ask_prep
         return self.ask_choice

@@ -53,7 +53,9 @@ def grow(
     check_pair(base, "base")
     check_policy(prep, "prep")
     check_evaluator(value)
-    front = Front(game, side, prep, base[other(side) - 1], value, goal, limits, choices=choices)
+    watched = progress is not None or checkpoint is not None
+    opponent = base[other(side) - 1]
+    front = Front(game, side, prep, opponent, value, goal, limits, choices=choices, watched=watched)
     start = saved = told = time.monotonic()
     if checkpoint is not None and checkpoint.exists():
         checkpoints.take_up(front, checkpoint)

@@ -52,9 +52,10 @@ demo: setup
 faults: setup system
 	PREPLAY_KILLS=100 $(BIN)/pytest -n 0 tests/faults
 
-# 100,000 hostile inputs for every reader; what gets through is kept in fuzz/corpus.
+# 100,000 hostile inputs for all readers, what gets through is kept in fuzz/corpus; then every byte of what runs keep, damaged.
 fuzz: setup
 	$(BIN)/python -W ignore -m fuzz.campaign --inputs 100000
+	$(BIN)/python -W ignore -m fuzz.damage
 
 bench: setup
 	$(BIN)/python bench/startup.py

@@ -258,7 +258,7 @@ def _book(data: bytes, folder: Path) -> None:
 
 
 @cache
-def _grown(checkpoint: bool) -> bytes:
+def small_growth(checkpoint: bool) -> bytes:
     """The tree, or the checkpoint in mid-growth, of a small game."""
     from preplay.growth import Limits, Pays, grow
     from preplay.matchup import open_matchup
@@ -273,7 +273,8 @@ def _grown(checkpoint: bool) -> bytes:
         return path.read_bytes()
 
 
-def _tree(data: bytes, folder: Path) -> None:
+def read_tree(data: bytes, folder: Path) -> None:
+    """A tree, and the best book on it."""
     from preplay import response
 
     tree = trees.load(_file(data, folder, "tree.npz"))
@@ -281,7 +282,8 @@ def _tree(data: bytes, folder: Path) -> None:
     _within(best.value, best.upper)
 
 
-def _checkpoint(data: bytes, folder: Path) -> None:
+def read_checkpoint(data: bytes, folder: Path) -> None:
+    """A checkpoint, the growth that goes on from it, and the best book on that tree."""
     from preplay import response
     from preplay.growth import Limits, Pays, grow
     from preplay.matchup import open_matchup
@@ -384,7 +386,7 @@ COMMANDS_TO_SAVE = {
 
 
 @cache
-def _runs() -> dict[str, dict[str, bytes]]:
+def small_runs() -> dict[str, dict[str, bytes]]:
     """The files of small runs, by the run and by their names."""
     from preplay.cli.app import app
 
@@ -402,7 +404,7 @@ def _run_files() -> list[bytes]:
     """Each JSON file of each run: its place, a line end, its text."""
     return [
         f"{run}/{name}\n".encode() + data
-        for run, files in _runs().items()
+        for run, files in small_runs().items()
         for name, data in files.items()
         if name.endswith((".json", ".jsonl"))
     ]
@@ -424,7 +426,7 @@ def _run(data: bytes, folder: Path) -> None:
     here = folder / run
     shutil.rmtree(here, ignore_errors=True)
     here.mkdir()
-    for other, content in _runs()[run].items():
+    for other, content in small_runs()[run].items():
         (here / other).write_bytes(text if other == name else content)
     load_run(here)
     if run != "frontier":  # which has no page
@@ -447,8 +449,8 @@ TARGETS: dict[str, Target] = {
         Target("note", _note, lambda: [NOTE], json_of, 2.0),
         Target("polyglot", _polyglot, _polyglot_books, bytes_of, 2.0),
         Target("book", _book, lambda: [books.dumps(example_book()).encode()], json_of, 1.0),
-        Target("tree", _tree, lambda: [_grown(False)], arrays_of, 0.5),
-        Target("checkpoint", _checkpoint, lambda: [_grown(True)], arrays_of, 0.2),
+        Target("tree", read_tree, lambda: [small_growth(False)], arrays_of, 0.5),
+        Target("checkpoint", read_checkpoint, lambda: [small_growth(True)], arrays_of, 0.2),
         Target("engine", _engine_lines, lambda: [INFO], bytes_of, 12.0),
         Target("cell", _cell, _cells, bytes_of, 4.0),
         Target("gui", _gui_words, lambda: [COMMANDS], bytes_of, 10.0),

@@ -7,10 +7,11 @@ import stat
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from preplay.errors import InputError
-from preplay.files import check_writable, parse_json, read_text, replacing, write_text
+from preplay.files import check_writable, parse_json, read_arrays, read_text, replacing, write_text
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -88,3 +89,19 @@ def test_json_that_is_none(text: str, words: str) -> None:
         parse_json(text, "file.json")
     assert str(caught.value).startswith("file.json: ")
     assert "\n" not in str(caught.value)
+
+
+def test_an_array_that_damage_hides_is_missed(tmp_path: Path) -> None:
+    """A length in the archive's directory that swallows the next part: the others are whole."""
+    path = tmp_path / "file.npz"
+    np.savez(path, first=np.arange(3), second=np.arange(4))
+    assert read_arrays(path).keys() == {"first", "second"}
+    data = bytearray(path.read_bytes())
+    one, two = (data.index(b"PK\x01\x02", start) for start in (0, data.index(b"PK\x01\x02") + 1))
+    end = data.index(b"PK\x05\x06")
+    data[one + 32 : one + 34] = (end - two).to_bytes(2, "little")  # the length of a comment
+    path.write_bytes(data)
+    with np.load(path) as file:
+        assert file.files == ["first"]
+    with pytest.raises(ValueError, match="missing"):
+        read_arrays(path)

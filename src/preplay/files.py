@@ -16,6 +16,8 @@ from preplay.errors import InputError
 
 _HARMLESS = 64 << 20
 """Bytes that any file may unpack to."""
+_ZIP_END = 22
+"""Bytes of the end of a zip archive; the number of its parts is in it."""
 _PACKED = 100
 """How many times their size larger ones may unpack to; what preplay writes stays far below that."""
 
@@ -93,14 +95,21 @@ def read_text(path: Path, expected: str) -> str:
 def read_arrays(path: Path) -> dict[str, Any]:
     """The arrays of an .npz file; one that unpacks to far more than its size is no honest one.
 
-    Raises what NumPy raises for damaged files, and ValueError.
+    Raises what NumPy raises for damaged files, and ValueError. A changed length in the archive's
+    directory may hide a part in another's comment: its end says how many there are.
     """
     import zipfile
 
     import numpy as np
 
     with zipfile.ZipFile(path) as file:
-        unpacked = sum(part.file_size for part in file.infolist())
+        parts = file.infolist()
+    with path.open("rb") as raw:
+        raw.seek(-_ZIP_END, os.SEEK_END)
+        end = raw.read()
+    if int.from_bytes(end[10:12], "little") != len(parts):
+        raise ValueError("arrays are missing")
+    unpacked = sum(part.file_size for part in parts)
     if unpacked > max(_HARMLESS, _PACKED * path.stat().st_size):
         raise ValueError(f"{unpacked:,} bytes in a file of {path.stat().st_size:,}")
     with np.load(path, allow_pickle=False) as arrays:

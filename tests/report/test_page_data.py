@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import chess
 import numpy as np
@@ -227,6 +228,17 @@ def test_books_cut_short_without_room_and_over(tmp_path: Path) -> None:
         tmp_path / "over", tabular(chance_to_learn(0.2), tmp_path), "--side", "1", "--cost", "0.1"
     )
     assert over["tree"]["end"] == "-g"
+
+
+def test_a_damaged_checkpoint_costs_explanations_alone(tmp_path: Path) -> None:
+    whole = prepare(tmp_path / "run", "synthetic", "--side", "1", "--cost", "0.001")
+    checkpoint = tmp_path / "run" / "checkpoint.npz"
+    data = bytearray(checkpoint.read_bytes())
+    data[len(data) // 3] ^= 4
+    checkpoint.write_bytes(data)
+    with pytest.raises(BadZipFile), np.load(checkpoint) as file:
+        dict(file)
+    assert gather(tmp_path / "run")["worth"] == whole["worth"]
 
 
 def test_an_empty_book(tmp_path: Path) -> None:

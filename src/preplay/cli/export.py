@@ -140,13 +140,17 @@ def _headers(run: Run, book: Book) -> Mapping[str, object]:
     }
 
 
+def _two_prices(costs: object) -> bool:
+    return isinstance(costs, list) and len(costs) == 2 and all(isinstance(c, int | float) for c in costs)
+
+
 def _efg(run: Run, limit: int) -> str:
     from preplay.equilibria.explicit import efg_text, explicit_game
     from preplay.errors import InputError
 
     if run.command != "equilibrium":
         raise InputError(f"{run.directory}: made by `preplay {run.command}`; G' needs an equilibrium run")
-    costs = run.identity["costs"]
+    costs = run.identified("costs", _two_prices)
     tree = run.tree()
     # What was not adopted by its mover is not to be memorized: its prep was never looked at further.
     game = explicit_game(tree, (costs[0], costs[1]), memorizable=~tree.open, limit=limit)

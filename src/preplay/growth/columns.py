@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from preplay.errors import StoreError
-from preplay.files import replacing
+from preplay.files import read_arrays, replacing
 
 T = TypeVar("T", int, float)
 
@@ -59,8 +59,7 @@ def read_columns(path: Path, purpose: str) -> dict[str, npt.NDArray[np.generic]]
     try:
         if not is_zipfile(path):
             raise ValueError("damaged, or not an .npz file")
-        with np.load(path, allow_pickle=False) as file:
-            columns = dict(file)
+        columns = read_arrays(path)
         if str(columns["purpose"]) != purpose:
             raise ValueError(f"it is for {columns['purpose']}, not {purpose}")
     except Exception as error:

@@ -15,6 +15,7 @@ import numpy as np
 from preplay import response
 from preplay.book import Book
 from preplay.errors import StoreError
+from preplay.files import read_arrays
 from preplay.game import FINAL, Side, other
 from preplay.report import clocks, notation, openings, words
 from preplay.report.alternatives import Reply, kept
@@ -241,9 +242,8 @@ def _beyond(run: Run, whole: Tree, tree: Tree, original: Ints, side: Side) -> di
     found: dict[int, Continuation] = {}
     if run.path(CHECKPOINT).exists():
         try:
-            with np.load(run.path(CHECKPOINT), allow_pickle=False) as file:
-                found = dropped(tree, dict(file))
-        except (OSError, ValueError, KeyError, IndexError):
+            found = dropped(tree, read_arrays(run.path(CHECKPOINT)))
+        except Exception:  # whatever a damaged archive raises
             found = {}  # only explanations are lost
     for k in np.flatnonzero(tree.leaves & (tree.player == side)).tolist():
         if len(whole.children(int(original[k]))):

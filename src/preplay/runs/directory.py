@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -94,7 +94,7 @@ class Run:
         self.check_books()
         if self.command == "harden":
             self.read(RESULT)
-            whose = self.identity["side"] if side is None else side_named(side, self.sides)
+            whose = self.side if side is None else side_named(side, self.sides)
             return self.path(BOOKS[whose - 1])
         if self.command == "equilibrium":
             if side is None:
@@ -106,6 +106,19 @@ class Run:
             return self.path(BOOKS[side_named(side, self.sides) - 1])
         self.read(RESULT)
         return self.path(BOOK)
+
+    def identified(self, name: str, possible: Callable[[Any], bool]) -> Any:
+        """What the identity says of `name`; a value that no command can have written is a StoreError."""
+        value = self.identity.get(name)
+        if not possible(value):
+            raise StoreError(f"{self.path(RUN)}: damaged ({name} {value!r})")
+        return value
+
+    @property
+    def side(self) -> Side:
+        """The side that the command was given."""
+        side: Side = self.identified("side", (1, 2).__contains__)
+        return side
 
     def check_books(self) -> None:
         """Raise InputError where the command makes no books."""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from preplay import book as books
 from preplay.book import Book
-from preplay.game import S, Side, other
+from preplay.game import S, other
 from preplay.growth.goals import Ending, Limits
 from preplay.hardening import Softmax, against, harden
 from preplay.judging import Judged
@@ -102,8 +102,7 @@ class HardenResult:
     def found(cls, run: Run) -> HardenResult:
         """The result of a `harden` run."""
         data, where = run.read(RESULT), run.path(RESULT)
-        hides: Side = run.identity["side"]
-        mix, best = (books.load(run.path(BOOKS[side - 1])) for side in (hides, other(hides)))
+        mix, best = (books.load(run.path(BOOKS[side - 1])) for side in (run.side, other(run.side)))
         return from_data(cls, data | {"policy": mix}, where, best=best, name=run.name, run=run)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, overload
 
 from preplay.errors import InputError, nearest
-from preplay.runs.directory import RESULT, Run, open_run
+from preplay.runs.directory import RESULT, RUN, Run, open_run
 from preplay.runs.encoding import as_data
 
 R = TypeVar("R")
@@ -60,7 +60,8 @@ def load_run(directory: str | Path, kind: type[R] | None = None) -> Any:
     """
     run = open_run(Path(directory))
     if run.command not in HOMES:
-        raise InputError(f"{directory}: made by `preplay {run.command}`; {nearest(run.command, HOMES)}")
+        made = f"{run.path(RUN)}: made by `preplay {run.command}`"
+        raise InputError(f"{made}; {nearest(run.command, HOMES)}")
     module, name = HOMES[run.command]
     home: type[Result] = getattr(import_module(f"preplay.runs.{module}"), name)
     if kind is not None and not issubclass(home, kind):

@@ -36,7 +36,7 @@ from preplay.growth.goals import Limits
 from preplay.matchup import Matchup, load_config
 from preplay.matchup.model import side_named
 from preplay.matchup.source import sides_of
-from preplay.runs.directory import FIGURES, POINTS, POINTS_TABLE, RESULT, Run, start
+from preplay.runs.directory import FIGURES, POINTS, POINTS_TABLE, RESULT, RUN, Run, start
 from preplay.runs.encoding import beside, told
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
@@ -119,7 +119,10 @@ class SweepResult:
             raise StoreError(
                 f"{run.directory}: has no points yet; finish its `preplay {run.command} --save`"
             )
-        key = points[0].key
+        key = run.identity.get("key", points[0].key)
+        others = [p.key for p in points if p.key != key] if "key" in run.identity else []
+        if others:
+            raise StoreError(f"{run.path(POINTS)}: a point of {others[0]!r}; {RUN} says {key!r}")
         rows = _kept_rows(run, key)
         place = {(row["side"], setting_text(row[key])): k for k, row in enumerate(rows)}
         points.sort(key=lambda p: place.get((p.side, p.label), len(place)))

@@ -50,7 +50,6 @@ from preplay.value import ValueFunction
 
 SPREAD = 0.35
 """Of the logarithm of a search's time."""
-EMPTY = chess.Board()
 
 
 class SimulatedPool:
@@ -86,7 +85,7 @@ class SimulatedPool:
     ) -> Future[Analysis]:
         self._number += 1
         self._shift += self._call
-        job = Job(request, EMPTY, 2, (priority, self._number), keep)
+        job = Job(request, (priority, self._number), keep)
         heapq.heappush(self._queue, job)
         self.catch_up(self.now)
         return job.future

@@ -15,11 +15,18 @@ from typing import Any
 import chess
 import pytest
 
-from preplay.chess.engines.analysis import EngineSpec, Identity, Limit, SearchRequest, search_position
+from preplay.chess.engines.analysis import (
+    EngineSpec,
+    Identity,
+    Limit,
+    SearchPosition,
+    SearchRequest,
+    search_position,
+)
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.engines.cluster import ClusterPool, SearchTeam
 from preplay.chess.engines.pool import EnginePool
-from preplay.errors import EngineError
+from preplay.errors import EngineError, InputError
 
 ray = pytest.importorskip("ray", reason="Ray is not installed (preplay[cluster])")
 
@@ -73,6 +80,10 @@ def test_a_cluster_answers_as_a_pool_does(cluster: Any) -> None:
         assert len(pool.nodes()) == 2
         with pytest.raises(EngineError, match="no/such/engine"):
             pool.identity(EngineSpec.of("/no/such/engine"))
+        over = SearchPosition("7k/8/8/8/8/8/5q2/7K w - - 0 1")
+        with pytest.raises(InputError, match="no legal moves"):
+            Analyst(pool).analyse([SearchRequest(fake("none"), over, Limit(nodes=1))])
+        assert pool.stats().failures == 0
 
 
 def test_a_team_answers_in_the_order_asked() -> None:

@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from preplay.chess.engines.analysis import Analysis, EngineSpec, Identity, SearchRequest
 from preplay.chess.engines.discovery import identify
-from preplay.chess.engines.engine import HANDSHAKE, Engine, check_request
+from preplay.chess.engines.engine import HANDSHAKE, Engine
 from preplay.chess.engines.pool import WANTED, EnginePool, Job, Pool, PoolStats, cores
 from preplay.errors import EngineError, InputError
 
@@ -49,6 +49,8 @@ class Answer(NamedTuple):
     """Why there is no analysis."""
     busy: float
     """Seconds in which the engine was searching."""
+    refused: bool = False
+    """Whether the request itself is at fault: no engine could answer it."""
 
 
 class SearchTeam:
@@ -90,6 +92,8 @@ class SearchTeam:
             began = time.perf_counter()
             try:
                 analysis = self._engine(desk, request.engine).search(request)
+            except InputError as error:
+                return Answer(None, str(error), time.perf_counter() - began, refused=True)
             except Exception as error:
                 engine = desk.pop(request.engine, None)
                 if engine is not None:
@@ -221,13 +225,16 @@ class ClusterPool:
         priority: int = WANTED,
         keep: Callable[[Analysis], None] | None = None,
     ) -> Future[Analysis]:
-        """Queue a search, as `EnginePool.submit` does."""
-        board, want = check_request(request)
+        """Queue a search, as `EnginePool.submit` does.
+
+        The node checks the position, which takes longer than all that is done here: for one that is not
+        legal the future raises InputError.
+        """
         self.identity(request.engine)
         with self._lock:
             if self._closed.is_set():
                 raise EngineError("the engine pool is closed")
-            job = Job(request, board, want, (priority, next(self._order)), keep)
+            job = Job(request, (priority, next(self._order)), keep)
             heapq.heappush(self._queue, job)
             self._dispatch()
         return job.future
@@ -449,6 +456,9 @@ class ClusterPool:
             self._again(job, f"its node was lost ({type(lost).__name__})", job.lost < MOVES)
 
     def _settle(self, job: Job, answer: Answer, node: _Node) -> None:
+        if answer.refused:
+            job.future.set_exception(InputError(answer.fault))
+            return
         if answer.analysis is None:
             job.failures += 1
             job.failed.add(node.key)

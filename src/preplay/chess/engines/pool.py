@@ -111,10 +111,10 @@ class Job:
     """A search that somebody waits for, or will."""
 
     request: SearchRequest
-    board: chess.Board
-    want: int
     order: tuple[int, int]
     keep: Callable[[Analysis], None] | None
+    expected: tuple[chess.Board, int] | None = None
+    """The board of the request and how many lines to expect, where the answer is read here."""
     future: Future[Analysis] = field(default_factory=Future)
     failures: int = 0
     """How often an engine failed at it."""
@@ -208,11 +208,11 @@ class EnginePool:
         has not begun can be cancelled by its future. `keep` is called with the analysis in the
         worker's thread, before the future has it; if it fails, so does the future.
         """
-        board, want = check_request(request)
+        expected = check_request(request)
         with self._lock:
             if self._closed:
                 raise EngineError("the engine pool is closed")
-            job = Job(request, board, want, (priority, next(self._number)), keep)
+            job = Job(request, (priority, next(self._number)), keep, expected)
             heapq.heappush(self._queue, job)
             self._lock.notify()
         return job.future
@@ -337,7 +337,8 @@ class EnginePool:
     def _deliver(self, job: Job, output: str, seconds: float) -> bool:
         """Hand out the answer; False if it was nonsense."""
         try:
-            analysis = read_answer(output, seconds, job.board, job.want)
+            board, want = job.expected or check_request(job.request)
+            analysis = read_answer(output, seconds, board, want)
         except Exception as error:  # whatever an engine printed, somebody waits for an answer
             self._failed(job, EngineError(f"engine '{job.request.engine}': {error}"))
             return False

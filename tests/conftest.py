@@ -6,9 +6,14 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from preplay.chess.engines.discovery import find_engine
 from preplay.errors import EngineError
+
+# On a machine that is busy with other work a test takes longer and means the same.
+settings.register_profile("patient", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -179,52 +179,6 @@ def losses(above: Ints, weight: Floats) -> Floats:
     return lost
 
 
-@jit_of(lambda above, weight, budget: 4 * len(above) * (budget + 2))
-def knapsack(above: Ints, weight: Floats, budget: int) -> tuple[Bools, float]:
-    """The heaviest prefix-closed subset of at most `budget` histories, by dynamic programming.
-
-    Histories are numbered in preorder; best[i, b] is the most that those from i on can add with b
-    places left: take i and go on, or skip its whole subtree. O(m * budget).
-    """
-    m = len(above)
-    size = np.ones(m, dtype=np.int32)
-    for j in range(m - 1, -1, -1):
-        if above[j] >= 0:
-            size[above[j]] += size[j]
-    place = np.empty(m, dtype=np.int32)
-    cursor = np.empty(m, dtype=np.int32)
-    free = 0
-    for j in range(m):
-        if above[j] >= 0:
-            place[j] = cursor[above[j]]
-            cursor[above[j]] += size[j]
-        else:
-            place[j] = free
-            free += size[j]
-        cursor[j] = place[j] + 1
-    at = np.empty(m, dtype=np.int32)
-    for j in range(m):
-        at[place[j]] = j
-    best = np.zeros((m + 1, budget + 1))
-    for i in range(m - 1, -1, -1):
-        j = at[i]
-        skip = i + size[j]
-        for b in range(1, budget + 1):
-            best[i, b] = max(best[skip, b], weight[j] + best[i + 1, b - 1])
-    chosen = np.zeros(m, dtype=np.bool_)
-    i = 0
-    b = budget
-    while i < m and b > 0:
-        j = at[i]
-        if best[i, b] > best[i + size[j], b]:
-            chosen[j] = True
-            i += 1
-            b -= 1
-        else:
-            i += size[j]
-    return chosen, best[0, budget]
-
-
 @jit
 def plans(
     parent: Ints,
@@ -322,22 +276,17 @@ def heaviest_plan(node: Ints, above: Ints, weight: Floats, beaten: Bools) -> tup
     return chosen, below, total
 
 
-@jit_of(lambda node, above, weight, budget: 4 * len(above) * (budget + 2))
-def knapsack_plan(node: Ints, above: Ints, weight: Floats, budget: int) -> tuple[Bools, float]:
-    """The heaviest closed set of at most `budget` plans, one a history at most.
-
-    In preorder, with the plans of a history in a row, let best[i, b] be the most that the plans from i on
-    can add with b places: take i and go on with what hangs from it, or go on to the next plan of the same
-    history, behind the last one to what comes after all of them. O(plans * budget).
-    """
-    m = len(node)
-    size = np.ones(m, dtype=np.int64)
+@step
+def _preorder(above: Ints) -> tuple[Ints, Ints]:
+    """How many hang from each member of a forest, itself included, and its place in preorder."""
+    m = len(above)
+    size = np.ones(m, dtype=np.int32)
     for j in range(m - 1, -1, -1):
         if above[j] >= 0:
             size[above[j]] += size[j]
-    place = np.empty(m, dtype=np.int64)
-    cursor = np.empty(m, dtype=np.int64)
-    free = np.int64(0)
+    place = np.empty(m, dtype=np.int32)
+    cursor = np.empty(m, dtype=np.int32)
+    free = 0
     for j in range(m):
         if above[j] >= 0:
             place[j] = cursor[above[j]]
@@ -346,8 +295,22 @@ def knapsack_plan(node: Ints, above: Ints, weight: Floats, budget: int) -> tuple
             place[j] = free
             free += size[j]
         cursor[j] = place[j] + 1
-    at = np.empty(m, dtype=np.int64)
-    after = np.empty(m, dtype=np.int64)  # by plan: where to go on when its history is done with
+    return size, place
+
+
+@jit_of(lambda node, above, weight, budget: 4 * len(above) * (budget + 2))
+def knapsack(node: Ints, above: Ints, weight: Floats, budget: int) -> tuple[Bools, float]:
+    """The heaviest closed set of at most `budget` plans, one a history at most, by dynamic programming.
+
+    Where nothing is chosen each history has one plan, itself. In preorder, with the plans of a history
+    in a row, let best[i, b] be the most that the plans from i on can add with b places: take i and go on
+    with what hangs from it, or go on to the next plan of the same history, behind the last one to what
+    comes after all of them. O(plans * budget).
+    """
+    m = len(node)
+    size, place = _preorder(above)
+    at = np.empty(m, dtype=np.int32)
+    after = np.empty(m, dtype=np.int32)  # by plan: where to go on when its history is done with
     for j in range(m - 1, -1, -1):
         at[place[j]] = j
         last = j == m - 1 or node[j + 1] != node[j]

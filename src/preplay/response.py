@@ -245,7 +245,7 @@ def _choose(above: Ints, weight: Floats, budget: int | None) -> tuple[Bools, flo
         )
     place = np.full(len(above) + 1, -1, dtype=np.int32)
     place[kept] = np.arange(len(kept), dtype=np.int32)
-    few, most = kernels.knapsack(place[above[kept]], weight[kept], budget)
+    few, most = kernels.knapsack(kept, place[above[kept]], weight[kept], budget)
     chosen = np.zeros(len(above), dtype=np.bool_)
     chosen[kept[few]] = True
     return chosen, float(most)

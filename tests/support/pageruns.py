@@ -145,7 +145,7 @@ def with_times(tree: Tree, side: Side) -> Tree:
     )
 
 
-def save_preparation(
+def save_preparation(  # noqa: PLR0913  # what a test may want otherwise
     directory: Path,
     tree: Tree,
     side: Side = 1,

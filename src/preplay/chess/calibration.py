@@ -123,20 +123,8 @@ def play(table: Table, numbers: Iterable[int], stop: Stop = NEVER) -> Iterator[C
     running: deque[tuple[_Game, _Question]] = deque()
 
     def ask(game: _Game, question: _Question) -> None:
-        mover, state = question
-        if mover is None:
-            table.analyst.prefetch([table.scoring.request(state)])
-        elif (ahead := ahead_of(mover)) is not None:
-            ahead.prefetch([state])
+        _announce(table, question)
         running.append((game, question))
-
-    def answer(question: _Question) -> Any:
-        mover, state = question
-        with stop.interruptible():
-            if mover is not None:
-                return mover.distributions([state])[0]
-            (score,) = scores(table.analyst, table.scoring, [state])
-        return score if state.board.turn else -score
 
     def begin() -> None:
         for number in waiting:
@@ -150,13 +138,33 @@ def play(table: Table, numbers: Iterable[int], stop: Stop = NEVER) -> Iterator[C
         while running and not stop.asked:
             game, question = running.popleft()
             try:
-                ask(game, game.send(answer(question)))
+                with stop.interruptible():
+                    answer = _answer(table, question)
+                ask(game, game.send(answer))
             except StopIteration as done:
                 yield done.value
                 begin()
     except KeyboardInterrupt:
         if not stop.asked:
             raise
+
+
+def _announce(table: Table, question: _Question) -> None:
+    """Tell the engines what will be asked."""
+    mover, state = question
+    if mover is None:
+        table.analyst.prefetch([table.scoring.request(state)])
+    elif (ahead := ahead_of(mover)) is not None:
+        ahead.prefetch([state])
+
+
+def _answer(table: Table, question: _Question) -> Any:
+    """How the mover plays, or White's score where nobody is asked to move."""
+    mover, state = question
+    if mover is not None:
+        return mover.distributions([state])[0]
+    (score,) = scores(table.analyst, table.scoring, [state])
+    return score if state.board.turn else -score
 
 
 @dataclass

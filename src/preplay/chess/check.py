@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+import chess
 
 from preplay.book import Book
 from preplay.chess.books.lines import numbered, position_key
@@ -172,17 +174,8 @@ def _check(lookup: BookLookup, side: Side, game: ReadGame, by_position: bool) ->
         played = sans.pop()
         del path[-1]
         board.pop()
-        known: list[tuple[float, str]] = []
-        for move in list(board.legal_moves):
-            san = board.san(move)
-            path.append(board.uci(move, chess960=True))
-            board.push(move)
-            hit = find()
-            board.pop()
-            del path[-1]
-            if hit is not None:
-                known.append((-(hit.reach or 0.0), san))
-        return leave("gap" if known else "ended", played, tuple(san for _, san in sorted(known)))
+        known = _known(find, board, path)
+        return leave("gap" if known else "ended", played, known)
 
     before = plies_before(lookup.start, game)
     if before is None:
@@ -203,6 +196,21 @@ def _check(lookup: BookLookup, side: Side, game: ReadGame, by_position: bool) ->
         board.push(move)
     waiting = board.turn == (side == 1) and not board.is_game_over()
     return left() if waiting and find() is None else leave("completed")
+
+
+def _known(find: Callable[[], Hit | None], board: chess.Board, path: list[str]) -> tuple[str, ...]:
+    """The moves after which the book goes on, the likeliest first; `find` looks at board and path."""
+    known: list[tuple[float, str]] = []
+    for move in list(board.legal_moves):
+        san = board.san(move)
+        path.append(board.uci(move, chess960=True))
+        board.push(move)
+        hit = find()
+        board.pop()
+        del path[-1]
+        if hit is not None:
+            known.append((-(hit.reach or 0.0), san))
+    return tuple(san for _, san in sorted(known))
 
 
 def _summary(rows: Sequence[Checked], side: Side, skipped: int, broken: tuple[str, ...]) -> Summary:

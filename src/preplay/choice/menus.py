@@ -113,7 +113,7 @@ def _pick(plans: Plans, cost: float, budget: int | None) -> tuple[Bools, Floats,
             f"budget {budget} over {len(weight)} moves of candidate histories needs a table of more than "
             f"{response.TABLE:,} entries; give a smaller budget or a larger cost"
         )
-    chosen, most = kernels.knapsack_plan(plans.node, plans.above, weight, budget)
+    chosen, most = kernels.knapsack(plans.node, plans.above, weight, budget)
     return chosen, worth, float(most)
 
 

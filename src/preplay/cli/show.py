@@ -60,10 +60,16 @@ def print_table(
 
 
 def shortened(text: str, length: int, tail: bool = False) -> str:
-    """The beginning of a text, or its end, with a dot where something is missing."""
+    """The beginning of a text, or its end, in whole words as far as possible, with dots for the rest."""
     if len(text) <= length:
         return text
-    return "…" + text[len(text) - length + 1 :] if tail else text[: length - 1] + "…"
+    if tail:
+        kept = text[len(text) - length + 2 :]
+        whole = kept if text[-len(kept) - 1] == " " else kept.partition(" ")[2]
+        return "… " + whole if whole else "…" + text[len(text) - length + 1 :]
+    kept = text[: length - 2]
+    whole = kept if text[len(kept)] == " " else kept.rpartition(" ")[0]
+    return whole + " …" if whole else text[: length - 1] + "…"
 
 
 def say(text: str, indent: int = 0) -> None:

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from preplay import bounds, response
 from preplay.book import Book, Entry
-from preplay.equilibria import Equilibrium, Mixed, SolverProgress, advantages, certify, payoff, solve
-from preplay.equilibria.hopes import promise
+from preplay.equilibria import Equilibrium, Mixed, SolverProgress, advantages, certify, payoff
 from preplay.equilibria.publicgame import stop_values
 from preplay.equilibria.strategy import behaviour, first_advantage, play_entropy
+from preplay.equilibria.turns import Solver, in_turns
 from preplay.game import FINAL, S, Side, other
 from preplay.growth import Contested, ContestedGrowth, GrowthProgress, Limits, grow_contested
 from preplay.judging import CONFIDENT
@@ -87,7 +86,7 @@ class Contest:
         return self.grown.memorizable
 
 
-def contest(
+def contest(  # noqa: PLR0913  # an option each
     matchup: Matchup[S],
     costs: tuple[float, float],
     *,
@@ -126,63 +125,8 @@ def contest(
         checkpoint=checkpoint,
     )
 
-    trace: list[SolverProgress] = []
-    iterated, spent = 0, 0.0
-
-    def solved(grown: Contested, start: Mixed | None, to: float, report: bool) -> Equilibrium:
-        nonlocal iterated, spent
-        found = solve(
-            grown.tree,
-            costs,
-            gap=to,
-            method=method,
-            iterations=iterations,
-            seconds=seconds,
-            start=start if method != "lp" else None,
-            memorizable=grown.memorizable,
-            progress=solving if report else None,
-            stop=lambda: stop.asked,
-        )
-        trace.extend(SolverProgress(iterated + i, spent + s, g) for i, s, g in found.trace)
-        iterated, spent = iterated + found.iterations, spent + found.seconds
-        return replace(found, iterations=iterated, seconds=spent, trace=tuple(trace))
-
-    grown = growth.grown()
-    kept = _recalled(growth, grown, costs)
-    if kept is None:
-        found = solved(grown, None, gap, True)
-    else:
-        found = kept
-        trace.extend(found.trace)
-        iterated, spent = found.iterations, found.seconds
-    best = grown, found
-    while growth.ending == "complete":
-        if not stop.asked:  # else the solver may have been stopped on its way
-            growth.mark(**_remembered(grown, found))
-        if growth.due:
-            growth.save()
-        if found.open_error <= gap / 4.0:
-            if found.solver_gap <= gap:
-                break
-            finer = solved(grown, found.x, gap, True)
-            if finer.open_error <= gap / 4.0 or stop.asked:
-                found = finer
-                break
-            found = finer
-        hopes = promise(grown.tree, costs, found.x, memorizable=grown.memorizable)
-        chosen = np.argsort(-hopes, kind="stable")[: max(WIDTH, grown.tree.size // 4)]
-        before = grown
-        growth.adopt(grown.order[chosen[hopes[chosen] > 0.0]].tolist())
-        grown = growth.grown()
-        found = solved(grown, _carried(before, grown, found.x), max(gap, found.open_error / 8.0), False)
-        best = min(best, (grown, found), key=lambda pair: pair[1].gap)
-    if found.solver_gap > gap and growth.ending != "complete" and not stop.asked:
-        found = solved(grown, found.x, gap, True)
-    if growth.ending == "complete" and not stop.asked:
-        growth.mark(**_remembered(grown, found))
-    growth.save()
-    if growth.ending != "complete" and best[1].gap < found.gap:  # cut short in an expansion
-        grown, found = replace(best[0], ending=growth.ending), best[1]
+    solver = Solver(costs, method, iterations, seconds, stop, solving)
+    grown, found = in_turns(growth, solver, gap)
     if matchup.guessing:
         grown, found = _uncertain(grown, found)
     baseline, alone = _one_by_one(matchup, costs, limits, stop, growing, one_by_one)
@@ -267,63 +211,6 @@ def _uncertain(grown: Contested, found: Equilibrium) -> tuple[Contested, Equilib
         open_error=sure.open_error,
     )
     return grown, found
-
-
-WIDTH = 32
-"""Open histories expanded between two solutions, at least; at most a quarter of the tree."""
-
-
-def _carried(before: Contested, after: Contested, x: Mixed) -> Mixed:
-    """Mixed books of a smaller tree on the larger one: new histories are not memorized yet."""
-    rows = np.zeros((2, after.histories))
-    rows[:, : before.histories] = _numbered(before, x)
-    return rows[0, after.order], rows[1, after.order]
-
-
-def _numbered(grown: Contested, x: Mixed) -> Floats:
-    """Both mixed books as rows, by the growth's own numbering."""
-    rows = np.zeros((2, grown.histories))
-    rows[:, grown.order] = x
-    return rows
-
-
-def _remembered(grown: Contested, found: Equilibrium) -> dict[str, npt.NDArray[Any]]:
-    """What a checkpoint holds of a solution."""
-    return {
-        "books": _numbered(grown, found.x),
-        "method": np.array(found.method),
-        "solver": np.array([found.iterations, found.seconds, found.decisions]),
-        "trace": np.array(found.trace, dtype=np.float64).reshape(-1, 3),
-    }
-
-
-def _recalled(
-    growth: ContestedGrowth[S], grown: Contested, costs: tuple[float, float]
-) -> Equilibrium | None:
-    """The solution that a checkpoint had, certified anew on its tree; None where it has none."""
-    if "books" not in growth.kept:
-        return None
-    one, two = (growth.kept["books"].astype(np.float64))[:, grown.order]
-    iterations, seconds, decisions = growth.kept["solver"].tolist()
-    sure = certify(grown.tree, costs, one, two, memorizable=grown.memorizable)
-    return Equilibrium(
-        value=(sure.lower + sure.upper) / 2,
-        lower=sure.lower,
-        upper=sure.upper,
-        gap=sure.gap,
-        solver_gap=sure.solver_gap,
-        radius_error=sure.radius_error,
-        open_error=sure.open_error,
-        payoff=sure.payoff,
-        x=(one, two),
-        expected_size=(float(one.sum()), float(two.sum())),
-        costs=costs,
-        method=str(growth.kept["method"]),
-        iterations=int(iterations),
-        seconds=seconds,
-        decisions=int(decisions),
-        trace=tuple(SolverProgress(int(i), s, g) for i, s, g in growth.kept["trace"].tolist()),
-    )
 
 
 def explain(

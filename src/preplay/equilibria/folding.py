@@ -123,7 +123,7 @@ def _pay(
 
 
 @jit
-def _fold(
+def _fold(  # noqa: PLR0915  # one pass over a dozen arrays, which its parts would have to be handed
     first: Ints,
     player: Bytes,
     base: Floats,

@@ -110,7 +110,7 @@ def leave(first: Ints, player: Bytes, base: Floats, gone: Floats, paid: Floats, 
 
 
 @jit
-def best(
+def best(  # noqa: PLR0913, PLR0917  # a loop over flat arrays
     parent: Ints,
     first: Ints,
     player: Bytes,

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from preplay.equilibria import iteration
 from preplay.equilibria.folding import COST, FoldedGame, fold
 from preplay.equilibria.iteration import Rule, State
 from preplay.equilibria.publicgame import (
+    Certificate,
     Costs,
     Mixed,
     allowed,
@@ -89,6 +90,16 @@ class SolverProgress(NamedTuple):
         return f"{self.iteration:,} iterations  gap {self.gap:.2e}  {self.seconds:.1f} s"
 
 
+class Solver(TypedDict):
+    """What a solver says of its own work."""
+
+    method: str
+    iterations: int
+    seconds: float
+    decisions: int
+    trace: tuple[SolverProgress, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
     """A certified ε-Nash equilibrium in mixed books, ε = `gap`. Values are player 1's."""
@@ -117,6 +128,24 @@ class Equilibrium:
     decisions: int
     """Histories of both sides that could pay at all, whatever the opponent does."""
     trace: tuple[SolverProgress, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, sure: Certificate, x: Mixed, costs: Costs, **found: Unpack[Solver]) -> Equilibrium:
+        """A pair of mixed books with what is sure of it, and what the solver says of itself."""
+        return cls(
+            value=(sure.lower + sure.upper) / 2,
+            lower=sure.lower,
+            upper=sure.upper,
+            gap=sure.gap,
+            solver_gap=sure.solver_gap,
+            radius_error=sure.radius_error,
+            open_error=sure.open_error,
+            payoff=sure.payoff,
+            x=x,
+            expected_size=(float(x[0].sum()), float(x[1].sum())),
+            costs=costs,
+            **found,
+        )
 
 
 def check_method(method: str) -> None:
@@ -182,18 +211,10 @@ def solve(
             f"the gap is {certificate.solver_gap:.3g} on the tree but {best.gap:.3g} on the folded game; "
             "expected the same"
         )
-    return Equilibrium(
-        value=(certificate.lower + certificate.upper) / 2,
-        lower=certificate.lower,
-        upper=certificate.upper,
-        gap=certificate.gap,
-        solver_gap=certificate.solver_gap,
-        radius_error=certificate.radius_error,
-        open_error=certificate.open_error,
-        payoff=certificate.payoff,
-        x=x,
-        expected_size=(float(x[0].sum()), float(x[1].sum())),
-        costs=costs,
+    return Equilibrium.of(
+        certificate,
+        x,
+        costs,
         method=method,
         iterations=done,
         seconds=time.perf_counter() - began,

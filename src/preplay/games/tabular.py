@@ -177,13 +177,7 @@ def _fill(node: Node, raw: Any) -> None:
         node.utility = _unit(raw["utility"], f"{where}.utility")
         return
     _keys(raw, where, {"player", "actions"}, {"player", "actions", "value"})
-    player = raw["player"]
-    if player == "chance":
-        node.player = CHANCE
-    elif player in (1, 2) and not isinstance(player, (bool, float)):
-        node.player = player
-    else:
-        raise InputError(f'{where}.player: {player!r}; expected 1, 2 or "chance"')
+    node.player = _player(raw["player"], where)
     if "value" in raw:
         if node.player == CHANCE:
             raise InputError(f"{where}.value: a chance node carries a value; only decision nodes may")
@@ -194,25 +188,39 @@ def _fill(node: Node, raw: Any) -> None:
             f"{where}.actions: {_short(actions)}; expected an object with at least one action"
         )
     kinds = ("prob",) if node.player == CHANCE else ("base", "prep")
-    offers = () if node.player == CHANCE else ("menu",)
     for name, edge in actions.items():
-        place = f"{where}.actions[{json.dumps(name)}]"
-        if odd := unprintable(name):
-            raise InputError(f"{place}: the character {odd} in a name; expected text")
-        if name == REST:
-            raise InputError(f"{place}: '{REST}' stands for the moves not named; expected another name")
-        _keys(edge, place, {*kinds, "to"}, {*kinds, "to", *offers})
-        node.children[name] = Node(node, name)
-        if not isinstance(offered := edge.get("menu", False), bool):
-            raise InputError(f"{place}.menu: {_short(offered)}; expected true or false")
-        if offered:
-            node.menu.append(name)
-        node.base[name] = _unit(edge[kinds[0]], f"{place}.{kinds[0]}")
-        node.prep[name] = _unit(edge[kinds[-1]], f"{place}.{kinds[-1]}")
+        _add(node, name, edge, kinds)
     for kind, table in zip(kinds, (node.base, node.prep), strict=False):
         total = sum(table.values())
         if abs(total - 1.0) > TOLERANCE:
             raise InputError(f"{where}: '{kind}' probabilities sum to {total:.12g}; expected 1")
+
+
+def _player(player: Any, where: str) -> int:
+    """Who moves."""
+    if player == "chance":
+        return CHANCE
+    if player in (1, 2) and isinstance(player, int) and not isinstance(player, bool):
+        return player
+    raise InputError(f'{where}.player: {player!r}; expected 1, 2 or "chance"')
+
+
+def _add(node: Node, name: str, edge: Any, kinds: tuple[str, ...]) -> None:
+    """Check one action of a node and add it; `kinds` are the keys of its probabilities."""
+    place = f"{node.place}.actions[{json.dumps(name)}]"
+    if odd := unprintable(name):
+        raise InputError(f"{place}: the character {odd} in a name; expected text")
+    if name == REST:
+        raise InputError(f"{place}: '{REST}' stands for the moves not named; expected another name")
+    offers = () if node.player == CHANCE else ("menu",)
+    _keys(edge, place, {*kinds, "to"}, {*kinds, "to", *offers})
+    node.children[name] = Node(node, name)
+    if not isinstance(offered := edge.get("menu", False), bool):
+        raise InputError(f"{place}.menu: {_short(offered)}; expected true or false")
+    if offered:
+        node.menu.append(name)
+    node.base[name] = _unit(edge[kinds[0]], f"{place}.{kinds[0]}")
+    node.prep[name] = _unit(edge[kinds[-1]], f"{place}.{kinds[-1]}")
 
 
 def _keys(raw: Any, where: str, required: set[str], allowed: set[str]) -> None:

@@ -16,7 +16,7 @@ class Reaches(NamedTuple):
     outside: tuple[float, float]
 
     def matters(self, side: int) -> float:
-        """The reach that counts for `side` (0 or 1): in its book, the opponent as he likes."""
+        """The reach that counts for `side` (0 or 1): in its book, the opponent as they like."""
         other = 1 - side
         return self.chance * self.inside[side] * max(self.inside[other], self.outside[other])
 

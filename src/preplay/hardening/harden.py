@@ -94,7 +94,7 @@ class Hardened:
         return min(fits, key=lambda s: s.value, default=None)
 
 
-def harden(
+def harden(  # noqa: PLR0913  # an option each
     matchup: Matchup[S],
     side: Side,
     cost: float | None = None,

@@ -160,22 +160,7 @@ def sweep(
     for t in range(start + 1, start + iterations + 1):
         _match(at, regret, book, mix, stay)
         y = plan(at, mix)
-        # The preparer: what staying adds, from below.
-        for k in range(n - 1, -1, -1):
-            mass = reach[k] * y[k]
-            if at.kind[k] == LEAF:
-                net[k] = mass * at.value[k]
-                continue
-            total = 0.0
-            for c in range(at.first[k], at.first[k] + at.children[k]):
-                total += net[c]
-            if at.kind[k] == OWN:
-                more = total - cost - mass * at.value[k]
-                book[k, 0] = max(0.0, book[k, 0] + (1.0 - stay[k]) * more)
-                book[k, 1] = max(0.0, book[k, 1] - stay[k] * more)
-                net[k] = mass * at.value[k] + stay[k] * more
-            else:
-                net[k] = total
+        _prepares(at, reach * y, cost, stay, book, net)
         _match(at, regret, book, mix, stay)
         x = np.zeros(n)
         before = np.ones(n)
@@ -185,25 +170,51 @@ def sweep(
                 before[k] = x[above] if at.kind[above] == OWN else before[above]
             if at.kind[k] == OWN:
                 x[k] = before[k] * stay[k]
-        # The hider: what each action leaves the preparer.
-        for k in range(n - 1, -1, -1):
-            kind = at.kind[k]
-            if kind == LEAF:
-                worth[k] = reach[k] * before[k] * at.value[k]
-                continue
-            total = 0.0
-            for c in range(at.first[k], at.first[k] + at.children[k]):
-                total += worth[c] * (mix[c] if kind == HIDES else 1.0)
-            if kind == OWN:
-                total += reach[k] * (before[k] - x[k]) * at.value[k]
-            worth[k] = total
-            if kind == HIDES:
-                for c in range(at.first[k], at.first[k] + at.children[k]):
-                    regret[c] = max(0.0, regret[c] + total - worth[c])
+        _hides(at, reach, x, before, mix, regret, worth)
         weight = 2.0 / (t + 1.0)
         for k in range(n):
             mean_y[k] += weight * (y[k] - mean_y[k])
             mean_x[k] += weight * (x[k] - mean_x[k])
+
+
+@jit
+def _prepares(at: Hideout, mass: Floats, cost: float, stay: Floats, book: Floats, net: Floats) -> None:
+    """The preparer's regrets against a mix that brings `mass` [n] to each history, from below."""
+    for k in range(len(mass) - 1, -1, -1):
+        if at.kind[k] == LEAF:
+            net[k] = mass[k] * at.value[k]
+            continue
+        total = 0.0
+        for c in range(at.first[k], at.first[k] + at.children[k]):
+            total += net[c]
+        if at.kind[k] == OWN:
+            more = total - cost - mass[k] * at.value[k]
+            book[k, 0] = max(0.0, book[k, 0] + (1.0 - stay[k]) * more)
+            book[k, 1] = max(0.0, book[k, 1] - stay[k] * more)
+            net[k] = mass[k] * at.value[k] + stay[k] * more
+        else:
+            net[k] = total
+
+
+@jit
+def _hides(
+    at: Hideout, reach: Floats, x: Floats, before: Floats, mix: Floats, regret: Floats, worth: Floats
+) -> None:
+    """The hider's regrets against the mixed book x: what each action leaves the preparer, from below."""
+    for k in range(len(x) - 1, -1, -1):
+        kind = at.kind[k]
+        if kind == LEAF:
+            worth[k] = reach[k] * before[k] * at.value[k]
+            continue
+        total = 0.0
+        for c in range(at.first[k], at.first[k] + at.children[k]):
+            total += worth[c] * (mix[c] if kind == HIDES else 1.0)
+        if kind == OWN:
+            total += reach[k] * (before[k] - x[k]) * at.value[k]
+        worth[k] = total
+        if kind == HIDES:
+            for c in range(at.first[k], at.first[k] + at.children[k]):
+                regret[c] = max(0.0, regret[c] + total - worth[c])
 
 
 @jit

@@ -368,7 +368,7 @@ def _computed(
     kept = run.path(POINTS) if run else None
     if cluster is None:
         return run_tasks(tasks, workers or cores, kept, stop=stop, tell=tell, opening=opening)
-    from preplay.chess.engines.cluster import shared
+    from preplay.chess.engines.joining import shared
 
     with shared(cluster, workers) as (address, engines):  # a few drivers share what the cluster has
         drivers = max(1, min(cores, engines, len(tasks)))

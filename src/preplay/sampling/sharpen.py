@@ -73,7 +73,7 @@ class Sharpening:
     samples: int
 
 
-def sharpen(
+def sharpen(  # noqa: PLR0913  # an option each
     game: Game[S],
     tree: Tree,
     side: Side,

@@ -24,8 +24,9 @@ from preplay.chess.engines.analysis import (
     search_position,
 )
 from preplay.chess.engines.analyst import Analyst
-from preplay.chess.engines.cluster import ClusterPool, SearchTeam
+from preplay.chess.engines.cluster import ClusterPool
 from preplay.chess.engines.pool import EnginePool
+from preplay.chess.engines.team import SearchTeam
 from preplay.errors import EngineError, InputError
 
 ray = pytest.importorskip("ray", reason="Ray is not installed (preplay[cluster])")

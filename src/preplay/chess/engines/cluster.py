@@ -13,19 +13,19 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from queue import SimpleQueue
 from statistics import mode
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 from preplay.chess.engines.analysis import Analysis, EngineSpec, Identity, SearchRequest
-from preplay.chess.engines.discovery import identify
-from preplay.chess.engines.engine import HANDSHAKE, Engine
-from preplay.chess.engines.pool import WANTED, EnginePool, Job, Pool, PoolStats, cores
-from preplay.errors import EngineError, InputError
+from preplay.chess.engines.engine import HANDSHAKE
+from preplay.chess.engines.joining import connect
+from preplay.chess.engines.pool import WANTED, EnginePool, Job, Pool, PoolStats
+from preplay.chess.engines.team import Answer, SearchTeam
+from preplay.errors import EngineError
 
 AHEAD_OF_TIME: Final = 2
 """Searches for each engine at once: one under way, one waiting, so that none waits for the network."""
@@ -39,85 +39,6 @@ GREETING: Final = 20.0
 NOBODY: Final = "no answer from the node"
 MOVES: Final = 10
 """How often a search may lose its node before the search itself is to blame."""
-
-
-class Answer(NamedTuple):
-    """What an actor says of one search."""
-
-    analysis: Analysis | None
-    fault: str
-    """Why there is no analysis."""
-    busy: float
-    """Seconds in which the engine was searching."""
-    refused: bool = False
-    """Whether the request itself is at fault: no engine could answer it."""
-
-
-class SearchTeam:
-    """What runs on a machine of the cluster: engines that search side by side, a core for each."""
-
-    def __init__(self, size: int, patience: float | None = None) -> None:
-        self._patience = patience
-        self._threads = ThreadPoolExecutor(size)
-        self._desks: SimpleQueue[dict[EngineSpec, Engine]] = SimpleQueue()
-        for _ in range(size):
-            self._desks.put({})
-
-    def ready(self) -> bool:
-        """That it is there at all."""
-        return True
-
-    def identity(self, spec: EngineSpec) -> Identity | str:
-        """Which engine `spec` starts here, or why it does not start."""
-        try:
-            with self._desk() as desk:
-                return identify(spec, self._engine(desk, spec).name)
-        except EngineError as error:
-            return str(error)
-
-    def search(self, requests: Sequence[SearchRequest]) -> list[Answer]:
-        """A batch of searches, spread over the engines; returns when all are done."""
-        return list(self._threads.map(self._one, requests))
-
-    def close(self) -> None:
-        """End all engines; on a cluster they end with the actor."""
-        self._threads.shutdown(cancel_futures=True)
-        while not self._desks.empty():
-            for engine in self._desks.get().values():
-                engine.close()
-
-    def _one(self, request: SearchRequest) -> Answer:
-        """One search. An engine that failed is not used again."""
-        with self._desk() as desk:
-            began = time.perf_counter()
-            try:
-                analysis = self._engine(desk, request.engine).search(request)
-            except InputError as error:
-                return Answer(None, str(error), time.perf_counter() - began, refused=True)
-            except Exception as error:
-                engine = desk.pop(request.engine, None)
-                if engine is not None:
-                    engine.close()
-                named = error if isinstance(error, EngineError) else f"{type(error).__name__} {error}"
-                return Answer(None, f"engine '{request.engine}': {named}", time.perf_counter() - began)
-            return Answer(analysis, "", time.perf_counter() - began)
-
-    @contextlib.contextmanager
-    def _desk(self) -> Iterator[dict[EngineSpec, Engine]]:
-        """The engines of one core, for this thread alone."""
-        desk = self._desks.get()
-        try:
-            yield desk
-        finally:
-            self._desks.put(desk)
-
-    def _engine(self, desk: dict[EngineSpec, Engine], spec: EngineSpec) -> Engine:
-        engine = desk.get(spec)
-        if engine is None:
-            engine = Engine(spec, patience=self._patience)
-            engine.open()
-            desk[spec] = engine
-        return engine
 
 
 @dataclass(frozen=True)
@@ -483,39 +404,6 @@ class ClusterPool:
         """A team is dead; if its node is not, the patrol finds another one. Holds the lock."""
         if slot in slot.node.slots:
             slot.node.slots.remove(slot)
-
-
-def connect(address: str, workers: int | None = None) -> Any:
-    """Ray itself, connected to a cluster; one clear line where it is not installed or not reached."""
-    try:
-        import ray
-    except ImportError:
-        raise InputError("--cluster needs Ray: pip install 'preplay[cluster]'") from None
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-    if ray.is_initialized():
-        return ray
-    try:
-        if address == "local":
-            ray.init(num_cpus=workers or cores(), include_dashboard=False, **quiet)
-        else:
-            ray.init(address=address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"cluster '{address}': {reason}; expected local, auto or HOST:PORT of a Ray cluster"
-        ) from None
-    return ray
-
-
-@contextlib.contextmanager
-def shared(address: str, workers: int | None = None) -> Iterator[tuple[str, int]]:
-    """A cluster that several processes use at once: its address, and how many engines it can run."""
-    ray = connect(address, workers)
-    try:
-        total = int(sum(row["Resources"].get("CPU", 0) for row in ray.nodes() if row["Alive"]))
-        yield ray.get_runtime_context().gcs_address, min(total, workers or total)
-    finally:
-        ray.shutdown()
 
 
 def open_pool(cluster: str | None, workers: int | None) -> Pool:

@@ -110,7 +110,8 @@ def histories(count: int) -> str:
 def print_judged(judged: Judged, indent: int = 23) -> None:
     """What second opinions made of a promise."""
     rounds = f"{judged.rounds} {'round' if judged.rounds == 1 else 'rounds'}"
-    fact("judged", f"in {rounds}, {judged.searches:,} deep searches", indent)
+    searches = f"{judged.searches:,} deep {'search' if judged.searches == 1 else 'searches'}"
+    fact("judged", f"in {rounds}, {searches}", indent)
     for line in judged.lines():
         fact("", line, indent)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -331,3 +333,16 @@ def test_a_setting_without_an_effect_is_refused(capsys: pytest.CaptureFixture[st
     pytest.importorskip("pyspiel")
     words = ("sweep", "tic-tac-toe", "--side", 1, "--key", "base.randomness", "--values", "1,2")
     assert "base: randomness = 1.0 has no effect here" in refused(capsys, *words)
+
+
+def test_a_script_that_sweeps_is_run_once(tmp_path: Path) -> None:
+    """Without a guard for the main module: workers do not run the script again."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import preplay\n"
+        "print('begun')\n"
+        "swept = preplay.sweep('synthetic', 'randomness', [0.1, 1.0], side=1, cost=0.01, workers=2)\n"
+        "print(len(swept.points))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["begun", "2"], done.stderr

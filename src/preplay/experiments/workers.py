@@ -5,13 +5,15 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.connection import wait as wait_for
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import TypeVar
 
 from preplay.errors import PreplayError
@@ -55,9 +57,21 @@ def _submitted(
     """All tasks under way. Ctrl-C waits meanwhile: workers that are just starting inherit the mask."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return {executor.submit(_worked, work, task): number for number, task in enumerate(tasks)}
+        with _main_hidden():
+            return {executor.submit(_worked, work, task): number for number, task in enumerate(tasks)}
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Workers that start now do not run the main script again: all that they do is in this package."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 def _end(executor: ProcessPoolExecutor) -> None:

@@ -10,6 +10,7 @@ import typer
 from preplay.cli import options, show
 
 if TYPE_CHECKING:
+    from preplay.book import Book
     from preplay.judging import Judged
     from preplay.matchup import Matchup
     from preplay.runs.hardened import HardenResult
@@ -141,8 +142,13 @@ def print_hardened(matchup: Matchup[Any], found: HardenResult, lines: int) -> No
             ],
             right=(0, 1, 2, 3),
         )
+    _print_mix(matchup, found.policy, hides, lines)
+
+
+def _print_mix(matchup: Matchup[Any], mix: Book, hides: str, lines: int) -> None:
+    """What to play where."""
     rows = []
-    for entry in found.policy.entries[:lines]:
+    for entry in mix.entries[:lines]:
         played = ", ".join(
             f"{matchup.write_move(entry.history, move)} {p:.0%}" for move, p in entry.moves.items()
         )
@@ -150,9 +156,9 @@ def print_hardened(matchup: Matchup[Any], found: HardenResult, lines: int) -> No
         rows.append((line, played, show.one_in(entry.reach)))
     if rows:
         print()
-        show.print_table(("history", f"{hides} plays", "met"), rows, right=(2,))
-    if found.policy.size > lines:
-        print(f"... and {found.policy.size - lines} more (--lines N, --json or --save DIR for all)")
+        show.print_table(("history", f"{hides} plays", "met"), rows, right=(2,), cut=0, tail=True)
+    if mix.size > lines:
+        print(f"... and {mix.size - lines} more (--lines N, --json or --save DIR for all)")
 
 
 def _fresh(judged: Judged | None) -> str:

@@ -6,7 +6,7 @@ from preplay.cli import options, show
 
 
 def matchups(as_json: options.Json = False) -> None:
-    """List the built-in matchups, a line each.
+    """List the built-in matchups.
 
     Example: preplay matchups
     """
@@ -23,4 +23,4 @@ def matchups(as_json: options.Json = False) -> None:
         )
     else:
         for name, builtin in BUILTIN.items():
-            print(f"{name:<16} {builtin.summary}")
+            show.fact(name, builtin.summary, indent=17, margin=0)

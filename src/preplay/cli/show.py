@@ -77,9 +77,9 @@ def say(text: str, indent: int = 0) -> None:
     print(textwrap.fill(" " * indent + text, width(), subsequent_indent=" " * indent))
 
 
-def fact(label: str, text: str, indent: int = 23) -> None:
+def fact(label: str, text: str, indent: int = 23, margin: int = 2) -> None:
     """A line of an account: what it is about, and what is said, wrapped to the terminal."""
-    begin = f"  {label}".ljust(indent)
+    begin = (" " * margin + label).ljust(indent)
     print(textwrap.fill(begin + text, width(), subsequent_indent=" " * indent, break_on_hyphens=False))
 
 

@@ -93,7 +93,8 @@ def store(
         )
         for h in holdings
     ]
-    show.print_table(("engine", "options", "limit", "K", "clock", "analyses"), rows, right=(2, 3, 5))
+    titles = ("engine", "options", "limit", "K", "clock", "analyses")
+    show.print_table(titles, rows, right=(2, 3, 5), cut=1)
     if removed is not None:
         print(f"Removed {removed:,} analyses")
     if written is not None:

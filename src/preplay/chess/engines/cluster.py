@@ -25,7 +25,7 @@ from preplay.chess.engines.engine import HANDSHAKE
 from preplay.chess.engines.joining import connect
 from preplay.chess.engines.pool import WANTED, EnginePool, Job, Pool, PoolStats
 from preplay.chess.engines.team import Answer, SearchTeam
-from preplay.errors import EngineError
+from preplay.errors import EngineError, InputError
 
 AHEAD_OF_TIME: Final = 2
 """Searches for each engine at once: one under way, one waiting, so that none waits for the network."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Hashable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from preplay.logistic import PRIOR_DEVIATION, PRIOR_MEAN, fitted, reliability
+from preplay.logistic import PRIOR_DEVIATION, PRIOR_MEAN, fitted, line_error, reliability
 
 
 def played(
@@ -71,6 +72,29 @@ def test_sides_that_play_alike_count_every_game_both_ways() -> None:
     assert curve.intercept_error < 0.02 < fitted(games).intercept_error
     assert curve.slope_error == pytest.approx(fitted(games).slope_error, rel=0.15)
     assert (curve.games, curve.positions) == (200, 600)
+
+
+def test_how_far_lines_are_from_the_curve() -> None:
+    """Forty lines of ten games with intercepts of their own, and the same games without."""
+    curve = replace(fitted([]), intercept=0.2, slope=0.6)
+    for own in (0.8, 0.0):
+        found = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            games: list[tuple[Hashable, float, float]] = []
+            for line in range(40):
+                moved = rng.normal(0.0, own)
+                for _ in range(10):
+                    pawns = float(rng.normal(0.0, 1.0))
+                    chance = 1.0 / (1.0 + math.exp(-0.2 - 0.6 * pawns - moved))
+                    games.append((line, pawns, float(rng.random() < chance)))
+            found.append(line_error(curve, games))
+        assert np.mean(found) == pytest.approx(own, abs=0.15)
+    assert line_error(curve, []) == pytest.approx(0.3)
+    alone = replace(curve, line_error=0.4)
+    assert alone.error([0.5], [1.0]) ** 2 - curve.error([0.5], [1.0]) ** 2 == pytest.approx(0.1**2)
+    many = [0.5] * 100  # what is special about each line averages out
+    assert alone.error_of_lines(many, [0.01] * 100) == pytest.approx(0.1 / 10)
 
 
 def test_few_games_and_games_that_all_end_alike_give_a_curve_too() -> None:

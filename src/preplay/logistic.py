@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +15,11 @@ PRIOR_MEAN = np.array([0.0, 0.5])
 PRIOR_DEVIATION = np.array([1.0, 0.5])
 """What is believed of intercept and slope before any game: worth about four games, so that a few games,
 or games that all end alike, give a curve too."""
+
+LINE_PRIOR = 0.3
+LINE_PAIRS = 30
+"""What is believed of how far lines are from the curve before any game, and how many pairs of games of
+one line it is worth."""
 
 FEW = 20
 """Games that a curve must go through before its values are called results."""
@@ -34,6 +39,8 @@ class Curve:
     """Of the two errors."""
     games: int
     positions: int
+    line_error: float = 0.0
+    """How far single lines are from the curve, as a standard deviation of the intercept."""
 
     @property
     def tells(self) -> Literal["results", "model"]:
@@ -58,10 +65,17 @@ class Curve:
     def error(self, scores: Sequence[float], weights: Sequence[float]) -> float:
         """One standard error of the weighted sum of expected results that the curve gave.
 
-        All of them move together with the two parameters, so their errors do not average out.
+        All of them move together with the two parameters, so their errors do not average out. What is
+        special about single lines does, as far as there are many.
         """
         by_intercept, by_slope = self.turning(np.asarray(scores, dtype=np.float64))
-        return self.error_along(float(np.dot(weights, by_intercept)), float(np.dot(weights, by_slope)))
+        along = self.error_along(float(np.dot(weights, by_intercept)), float(np.dot(weights, by_slope)))
+        return math.hypot(along, self.error_of_lines(scores, weights))
+
+    def error_of_lines(self, scores: Sequence[float], weights: Sequence[float]) -> float:
+        """The part of the error that comes from what is special about each line."""
+        each = np.asarray(weights) * self.turning(np.asarray(scores, dtype=np.float64))[0]
+        return self.line_error * math.sqrt(float(np.square(each).sum()))
 
     def error_along(self, by_intercept: float, by_slope: float) -> float:
         """One standard error of what moves so much with the intercept, and with the slope."""
@@ -103,6 +117,25 @@ def fitted(games: Sequence[tuple[Sequence[float], float]], alike: bool = False) 
         games=n,
         positions=positions,
     )
+
+
+def line_error(curve: Curve, games: Sequence[tuple[Hashable, float, float]]) -> float:
+    """How far lines are from a curve, given games as (line, score in pawns, result).
+
+    If a line moves the intercept by ε, the product of the residuals of two of its games is expected to be
+    ε² times both steepnesses of the curve. The mean over all pairs, with a prior that is worth few.
+    """
+    lines: dict[Hashable, list[tuple[float, float]]] = {}
+    for line, pawns, result in games:
+        expected = curve.score(pawns)
+        lines.setdefault(line, []).append((result - expected, expected * (1.0 - expected)))
+    together = 2.0 * LINE_PAIRS * 0.25**2
+    product, steep = together * LINE_PRIOR**2, together
+    for each in lines.values():
+        off, by = np.array(each).T
+        product += float(off.sum() ** 2 - np.square(off).sum())
+        steep += float(by.sum() ** 2 - np.square(by).sum())
+    return math.sqrt(max(0.0, product / steep))
 
 
 def _most_likely(rows: Floats, results: Floats, precision: Floats) -> Floats:

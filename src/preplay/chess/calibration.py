@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from preplay.chess.players.play import Search, scores
 from preplay.chess.rules import ChessGame, ChessState
 from preplay.errors import StoreError
 from preplay.game import FINAL, Side
-from preplay.logistic import Curve, fitted
+from preplay.logistic import Curve, fitted, line_error
 from preplay.policy import Policy, ahead_of, spread_rest
 from preplay.randomness import generator
 from preplay.stopping import NEVER, Stop
@@ -37,6 +37,8 @@ LINE = 10
 """The most moves of preparation before base meets base."""
 LIVELY = 30.0
 """Randomness of whoever meets a preparation in calibration games, at least: books reach many lines."""
+SHARED = 12
+"""Half-moves that make a line: about where books end."""
 AT_ONCE = 16
 """Games under way together."""
 
@@ -186,7 +188,8 @@ class Calibrator:
         """The curve through the games; games of earlier times are in the store, as are their searches."""
         if self._curve is None:
             self._games = self.played(self.wanted, stop, tell)
-            self._curve = fitted(different(self._games), self.alike)
+            curve = fitted(different(self._games), self.alike)
+            self._curve = replace(curve, line_error=line_error(curve, lines(self._games)))
         return self._curve
 
     @property
@@ -228,6 +231,17 @@ class Calibrator:
 def different(games: Sequence[CalibrationGame]) -> list[tuple[list[float], float]]:
     """Scores on the way and the result of each game; games with the same moves count once."""
     return [(game.pawns, game.result) for game in {game.moves: game for game in games}.values()]
+
+
+def lines(games: Sequence[CalibrationGame]) -> list[tuple[str, float, float]]:
+    """The line of each different game, the first score after it, and the result."""
+    found = []
+    for game in {game.moves: game for game in games}.values():
+        after = [k for k, (played, _) in enumerate(game.points) if played >= SHARED]
+        if game.points:
+            score = game.pawns[after[0] if after else -1]
+            found.append((" ".join(game.moves.split()[:SHARED]), score, game.result))
+    return found
 
 
 def read_game(text: str) -> CalibrationGame:

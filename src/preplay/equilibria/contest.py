@@ -13,7 +13,7 @@ import numpy as np
 from preplay import bounds, response
 from preplay.book import Book, Entry
 from preplay.equilibria import Equilibrium, Mixed, SolverProgress, advantages, certify, payoff
-from preplay.equilibria.publicgame import stop_values
+from preplay.equilibria.publicgame import ends, stop_values, stops
 from preplay.equilibria.strategy import behaviour, first_advantage, play_entropy
 from preplay.equilibria.turns import Solver, in_turns
 from preplay.game import FINAL, S, Side, other
@@ -285,15 +285,15 @@ def calibration_error(matchup: Matchup[S], result: Contest) -> float:
     if matchup.calibration is None:
         return 0.0
     tree, curve = result.tree, matchup.calibration.curve()
+    valued = tree.player != FINAL
+    mass, x = np.where(valued, ends(tree, result.equilibrium.x), 0.0), result.equilibrium.x
     moved = [
-        payoff(
-            replace(tree, value=np.where(tree.player == FINAL, 0.0, turned)),
-            (0.0, 0.0),
-            result.equilibrium.x,
-        )
+        payoff(replace(tree, value=np.where(valued, turned, 0.0)), (0.0, 0.0), x)
         for turned in curve.turning(tree.value)
     ]
-    return CONFIDENT * curve.error_along(moved[0], moved[1])
+    met = mass > 0.0
+    lines = curve.error_of_lines(stops(tree, tree.value)[met].tolist(), mass[met].tolist())
+    return CONFIDENT * math.hypot(curve.error_along(moved[0], moved[1]), lines)
 
 
 def mixed_book(

@@ -115,10 +115,14 @@ def payoff(tree: Tree, costs: Costs, x: Mixed) -> float:
     """u - λ_1 E|S_1| + λ_2 E|S_2| of two mixed books, in one forward pass a side."""
     costs, mask = check_costs(costs), decisions(tree)
     one, two = check_mixed(tree, x[0], 1, mask), check_mixed(tree, x[1], 2, mask)
-    open_play, stopped = _paid(tree, one, two)
-    stop = stops(tree, tree.value)
-    utility = float(np.where(tree.leaves, open_play, stopped) @ stop)
+    utility = float(ends(tree, (one, two)) @ stops(tree, tree.value))
     return utility - costs[0] * float(one.sum()) + costs[1] * float(two.sum())
+
+
+def ends(tree: Tree, x: Mixed) -> Floats:
+    """[n] how often two mixed books are paid by the value of each history."""
+    open_play, stopped = _paid(tree, *x)
+    return np.where(tree.leaves, open_play, stopped)
 
 
 def outcomes(tree: Tree, x: Mixed) -> Floats:

@@ -121,19 +121,20 @@ def _print(report: dict[str, Any] | Any, title: str, save: Path | None) -> None:
     first, last = report["dates"]
     span = f", {first} to {last}" if first > "0001" else ""
     print(f"{title} as {report['side'].capitalize()}")
-    print(f"  games                {report['games']:,}{span}: {names}")
-    print(f"  positions known      {report['positions']:,}")
+    show.fact("games", f"{report['games']:,}{span}: {names}")
+    show.fact("positions known", f"{report['positions']:,}")
     if report["population"]["positions"]:
-        print(f"  of others            {report['population']['positions']:,}")
+        show.fact("of others", f"{report['population']['positions']:,}")
     if report["known"] is not None:
-        print(f"  newest games         {report['known']:.0%} of their positions occur in the older ones")
+        show.fact("newest games", f"{report['known']:.0%} of their positions occur in the older ones")
     fitted = report["fitted"]
-    print(f"  own games            all else counts as {fitted['own_weight']:g} of them")
-    print(f"  games of others      the engine counts as {fitted['population_weight']:g} of them")
-    print(
-        f"  engine               {fitted['engine']}: {fitted['narrow']:.0%} among its best 2 "
+    show.fact("own games", f"all else counts as {fitted['own_weight']:g} of them")
+    show.fact("games of others", f"the engine counts as {fitted['population_weight']:g} of them")
+    show.fact(
+        "engine",
+        f"{fitted['engine']}: {fitted['narrow']:.0%} among its best 2 "
         f"(r = {fitted['narrow_randomness']:.0f}), else among 10 (r = {fitted['wide_randomness']:.0f}), "
-        f"{fitted['rest']:.1%} other moves"
+        f"{fitted['rest']:.1%} other moves",
     )
     split = report["split"]
     if report["logloss"] is None:

@@ -97,7 +97,7 @@ def figure(points: list[Point]) -> Figure:
     for deviations, mark in zip(sorted({p.deviations for p in points}), "os^D", strict=False):
         mine = [p for p in points if p.deviations == deviations]
         over = [p.randomness for p in mine]
-        name = "first choices alone" if deviations == 0 else f"at most {deviations} other moves a line"
+        name = "first choices alone" if deviations == 0 else f"with up to {deviations} others a line"
         nets = [p.fresh for p in mine]
         (line,) = left.plot(over, nets, "-", label=name)
         left.errorbar(over, nets, [p.error for p in mine], fmt="none", color=line.get_color(), capsize=2)

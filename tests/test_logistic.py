@@ -57,7 +57,7 @@ def test_errors_are_those_of_games_and_cover_the_truth() -> None:
     for seed in range(tries):
         curve = fitted(played(150, 0.28, 0.67, seed))
         off = abs(curve.score(0.5) - 1.0 / (1.0 + math.exp(-0.28 - 0.67 * 0.5)))
-        inside += off <= 1.96 * curve.error([curve.score(0.5)], [1.0])
+        inside += off <= 1.96 * curve.error([curve.score(0.5)], [1.0], [0])
     assert inside >= 88  # 95 expected; below 88 once in 300 such tests
 
 
@@ -91,10 +91,12 @@ def test_how_far_lines_are_from_the_curve() -> None:
             found.append(line_error(curve, games))
         assert np.mean(found) == pytest.approx(own, abs=0.15)
     assert line_error(curve, []) == pytest.approx(0.3)
-    alone = replace(curve, line_error=0.4)
-    assert alone.error([0.5], [1.0]) ** 2 - curve.error([0.5], [1.0]) ** 2 == pytest.approx(0.1**2)
+    alone = replace(curve, line_errors=(0.0, 0.4))
+    for length, apart in ((3, 0.0), (4, 0.1), (30, 0.1)):
+        error = alone.error([0.5], [1.0], [length])
+        assert error**2 - curve.error([0.5], [1.0], [length]) ** 2 == pytest.approx(apart**2)
     many = [0.5] * 100  # what is special about each line averages out
-    assert alone.error_of_lines(many, [0.01] * 100) == pytest.approx(0.1 / 10)
+    assert alone.error_of_lines(many, [0.01] * 100, [9] * 100) == pytest.approx(0.1 / 10)
 
 
 def test_few_games_and_games_that_all_end_alike_give_a_curve_too() -> None:
@@ -120,8 +122,9 @@ def test_the_error_of_a_promise_is_that_of_its_derivative() -> None:
     together = curve.correlation * curve.intercept_error * curve.slope_error
     spread = np.array([[curve.intercept_error**2, together], [together, curve.slope_error**2]])
     expected = math.sqrt(toward @ spread @ toward)
-    assert curve.error([curve.score(x) for x in pawns], weights) == pytest.approx(expected, rel=1e-4)
-    assert curve.error([0.0, 1.0], [0.5, 0.5]) == 0.0  # games that are over need no curve
+    found = curve.error([curve.score(x) for x in pawns], weights, [0] * 3)
+    assert found == pytest.approx(expected, rel=1e-4)
+    assert curve.error([0.0, 1.0], [0.5, 0.5], [0, 0]) == 0.0  # games that are over need no curve
     assert curve.pawns(curve.score(1.7)) == pytest.approx(1.7)
 
 

@@ -240,7 +240,8 @@ def reliability_figure(curve: Curve, bins: Sequence[Bin], title: str) -> Figure:
     shown = max([2.0, *(max(abs(b.low), abs(b.high)) for b in bins)])
     pawns = np.linspace(-min(shown, 6.0), min(shown, 6.0), 121)
     scores = [curve.score(x) for x in pawns.tolist()]
-    band = [1.96 * curve.error([s], [1.0]) for s in scores]
+    turning = zip(*curve.turning(np.array(scores)), strict=True)
+    band = [1.96 * curve.error_along(float(a), float(b)) for a, b in turning]
     low, high = (np.clip(np.add(scores, sign * np.array(band)), 0.0, 1.0) for sign in (-1.0, 1.0))
     axis.fill_between(pawns, low, high, color=BLUE, alpha=0.15, linewidth=0)
     axis.plot(pawns, scores, color=BLUE, linewidth=2, label="fitted")

@@ -16,6 +16,8 @@ PRIOR_DEVIATION = np.array([1.0, 0.5])
 """What is believed of intercept and slope before any game: worth about four games, so that a few games,
 or games that all end alike, give a curve too."""
 
+LINE_STEP = 4
+"""Moves between the lengths of lines that are told apart."""
 LINE_PRIOR = 0.3
 LINE_PAIRS = 30
 """What is believed of how far lines are from the curve before any game, and how many pairs of games of
@@ -39,8 +41,9 @@ class Curve:
     """Of the two errors."""
     games: int
     positions: int
-    line_error: float = 0.0
-    """How far single lines are from the curve, as a standard deviation of the intercept."""
+    line_errors: tuple[float, ...] = ()
+    """How far single lines of 0, 4, 8, ... moves are from the curve, as standard deviations of the
+    intercept; longer ones are as the last."""
 
     @property
     def tells(self) -> Literal["results", "model"]:
@@ -62,20 +65,26 @@ class Curve:
         pawns = (np.log(inner / (1.0 - inner)) - self.intercept) / self.slope
         return steep, steep * pawns
 
-    def error(self, scores: Sequence[float], weights: Sequence[float]) -> float:
+    def error(self, scores: Sequence[float], weights: Sequence[float], lengths: Sequence[int]) -> float:
         """One standard error of the weighted sum of expected results that the curve gave.
 
         All of them move together with the two parameters, so their errors do not average out. What is
-        special about single lines does, as far as there are many.
+        special about the lines, of these lengths in moves of both sides, does, if there are many.
         """
         by_intercept, by_slope = self.turning(np.asarray(scores, dtype=np.float64))
         along = self.error_along(float(np.dot(weights, by_intercept)), float(np.dot(weights, by_slope)))
-        return math.hypot(along, self.error_of_lines(scores, weights))
+        return math.hypot(along, self.error_of_lines(scores, weights, lengths))
 
-    def error_of_lines(self, scores: Sequence[float], weights: Sequence[float]) -> float:
+    def error_of_lines(
+        self, scores: Sequence[float], weights: Sequence[float], lengths: Sequence[int]
+    ) -> float:
         """The part of the error that comes from what is special about each line."""
-        each = np.asarray(weights) * self.turning(np.asarray(scores, dtype=np.float64))[0]
-        return self.line_error * math.sqrt(float(np.square(each).sum()))
+        if not self.line_errors:
+            return 0.0
+        last = len(self.line_errors) - 1
+        apart = np.array([self.line_errors[min(length // LINE_STEP, last)] for length in lengths])
+        each = apart * np.asarray(weights) * self.turning(np.asarray(scores, dtype=np.float64))[0]
+        return math.sqrt(float(np.square(each).sum()))
 
     def error_along(self, by_intercept: float, by_slope: float) -> float:
         """One standard error of what moves so much with the intercept, and with the slope."""

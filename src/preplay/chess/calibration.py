@@ -11,6 +11,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from preplay.chess.players.play import Search, scores
 from preplay.chess.rules import ChessGame, ChessState
 from preplay.errors import StoreError
 from preplay.game import FINAL, Side
-from preplay.logistic import Curve, fitted, line_error
+from preplay.logistic import LINE_STEP, Curve, fitted, line_error
 from preplay.policy import Policy, ahead_of, spread_rest
 from preplay.randomness import generator
 from preplay.stopping import NEVER, Stop
@@ -37,8 +38,8 @@ LINE = 10
 """The most moves of preparation before base meets base."""
 LIVELY = 30.0
 """Randomness of whoever meets a preparation in calibration games, at least: books reach many lines."""
-SHARED = 12
-"""Half-moves that make a line: about where books end."""
+LENGTHS = range(0, 6 * LINE_STEP, LINE_STEP)
+"""Half-moves of lines that are told apart from the curve."""
 AT_ONCE = 16
 """Games under way together."""
 
@@ -189,7 +190,8 @@ class Calibrator:
         if self._curve is None:
             self._games = self.played(self.wanted, stop, tell)
             curve = fitted(different(self._games), self.alike)
-            self._curve = replace(curve, line_error=line_error(curve, lines(self._games)))
+            apart = [line_error(curve, lines(self._games, length)) for length in LENGTHS]
+            self._curve = replace(curve, line_errors=tuple(accumulate(apart, max)))
         return self._curve
 
     @property
@@ -233,14 +235,14 @@ def different(games: Sequence[CalibrationGame]) -> list[tuple[list[float], float
     return [(game.pawns, game.result) for game in {game.moves: game for game in games}.values()]
 
 
-def lines(games: Sequence[CalibrationGame]) -> list[tuple[str, float, float]]:
-    """The line of each different game, the first score after it, and the result."""
+def lines(games: Sequence[CalibrationGame], length: int) -> list[tuple[str, float, float]]:
+    """The first moves of each different game, the first score after them, and the result."""
     found = []
     for game in {game.moves: game for game in games}.values():
-        after = [k for k, (played, _) in enumerate(game.points) if played >= SHARED]
-        if game.points:
-            score = game.pawns[after[0] if after else -1]
-            found.append((" ".join(game.moves.split()[:SHARED]), score, game.result))
+        after = [k for k, (played, _) in enumerate(game.points) if played >= length]
+        if after:
+            line = " ".join(game.moves.split()[:length])
+            found.append((line, game.pawns[after[0]], game.result))
     return found
 
 

@@ -291,8 +291,9 @@ def calibration_error(matchup: Matchup[S], result: Contest) -> float:
         payoff(replace(tree, value=np.where(valued, turned, 0.0)), (0.0, 0.0), x)
         for turned in curve.turning(tree.value)
     ]
-    met = mass > 0.0
-    lines = curve.error_of_lines(stops(tree, tree.value)[met].tolist(), mass[met].tolist())
+    met = np.flatnonzero(mass > 0.0)
+    lengths = [len(tree.history(int(k))) for k in met]
+    lines = curve.error_of_lines(stops(tree, tree.value)[met].tolist(), mass[met].tolist(), lengths)
     return CONFIDENT * math.hypot(curve.error_along(moved[0], moved[1]), lines)
 
 

@@ -151,9 +151,7 @@ def harden(  # noqa: PLR0913  # an option each
         judged, left = _afresh(growth, matchup.judge, at, found, beside, price, value, clocks[2])
         if left is not None:
             ending = left
-    error = math.hypot(
-        judged.error if judged else 0.0, _curve_error(matchup, at, found.y, price, preparer)
-    )
+    error = math.hypot(judged.error if judged else 0.0, _curve_error(matchup, growth, at, found.y, price))
     policy, mine, theirs = books(matchup, growth, at, found.y, price, error, provenance)
     return Hardened(
         side=side,
@@ -175,14 +173,15 @@ def harden(  # noqa: PLR0913  # an option each
     )
 
 
-def _curve_error(matchup: Matchup[S], at: Hideout, y: Floats, price: float, preparer: Side) -> float:
+def _curve_error(matchup: Matchup[S], growth: Hiding[S], at: Hideout, y: Floats, price: float) -> float:
     """How far the error of a calibration can move what the best book earns, with 95 % confidence."""
     if matchup.calibration is None:
         return 0.0
     mass = exits(at, y, nets(at, y, price)[1].astype(np.float64))
     ends = np.flatnonzero((mass > 0.0) & (at.judged | at.estimated))
-    value = at.value[ends] if preparer == 1 else 1.0 - at.value[ends]
-    return CONFIDENT * matchup.calibration.curve().error(value.tolist(), mass[ends].tolist())
+    value = at.value[ends] if other(growth.side) == 1 else 1.0 - at.value[ends]
+    lengths = [len(growth.history(k)) for k in ends.tolist()]
+    return CONFIDENT * matchup.calibration.curve().error(value.tolist(), mass[ends].tolist(), lengths)
 
 
 Clocks = tuple[Stop, Stop, Stop]

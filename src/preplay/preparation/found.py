@@ -150,4 +150,5 @@ def curve_error(curve: Curve, tree: Tree, side: Side, book: Ints) -> float:
     ends = response.exits(tree, side, book)
     ends = ends[tree.player[ends] != FINAL]
     reach = response.reach(tree, side)[ends]
-    return CONFIDENT * curve.error(tree.value[ends].tolist(), reach.tolist())
+    lengths = [len(tree.history(int(k))) for k in ends]
+    return CONFIDENT * curve.error(tree.value[ends].tolist(), reach.tolist(), lengths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -106,6 +107,8 @@ def figure1_figure(
     logs = [math.log10(r) for r in met if r > 0.0] or [0.0]
     ticks = range(math.floor(min(logs)), math.ceil(max(logs)) + 1)
     zero = ticks[0] - 1
+    names = dict.fromkeys(p.name for p in published)
+    styles: dict[str, Any] = dict(zip(names, itertools.cycle((":", "-.", "--")), strict=False))
     for axis, (side, points) in zip(axes, sides.items(), strict=False):
         r = [_log_or(zero, float(p.setting)) for p in points]
         values = [p.value for p in points]
@@ -130,12 +133,7 @@ def figure1_figure(
         theirs = [p for p in published if p.side == side]
         size.set_ylim(0, 1.08 * max(1, *(p.size for p in points), *(p.size for p in theirs)))
         size.spines["top"].set_visible(False)
-        if theirs:
-            at = [_log_or(zero, p.randomness) for p in theirs]
-            axis.plot(
-                at, [p.utility for p in theirs], color=BLUE, linewidth=1.6, linestyle=":", alpha=0.8
-            )
-            size.plot(at, [p.size for p in theirs], color=ORANGE, linewidth=0.9, linestyle=":", alpha=0.8)
+        _draw_published((axis, size), theirs, styles, zero)
     if 0.0 in met:
         axes[-1].set_xticks([zero, *ticks], ["r = 0", *map(str, ticks)])
     axes[-1].set_xlabel("log10 r, the opponent's randomness in centipawns")
@@ -149,13 +147,25 @@ def figure1_figure(
     if not all(p.whole for points in sides.values() for p in points):
         label = "net of memory: the best book lies between"
         handles.append(Line2D([], [], color=BLUE, alpha=0.15, linewidth=7, label=label))
-    if published:
-        handles.append(Line2D([], [], color=GREY, linestyle=":", label="published"))
+    for name, style in styles.items():
+        handles.append(Line2D([], [], color=GREY, linestyle=style, label=name))
     figure.legend(handles=handles, fontsize=8.5, loc="outside lower center", ncols=3, frameon=False)
     figure.suptitle(
         f"What preparation is worth against a randomizing opponent (cost {cost:g})", fontsize=11
     )
     return figure
+
+
+def _draw_published(
+    axes: tuple[Axes, Axes], points: Sequence[Reference], styles: Mapping[str, Any], zero: float
+) -> None:
+    """U and |S| of other curves, each in its own style."""
+    for name, style in styles.items():
+        named = [p for p in points if p.name == name]
+        at = [_log_or(zero, p.randomness) for p in named]
+        utility, sizes = [p.utility for p in named], [p.size for p in named]
+        axes[0].plot(at, utility, color=BLUE, linewidth=1.6, linestyle=style, alpha=0.8)
+        axes[1].plot(at, sizes, color=ORANGE, linewidth=0.9, linestyle=style, alpha=0.8)
 
 
 def _log_or(zero: float, r: float) -> float:

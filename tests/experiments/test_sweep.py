@@ -249,6 +249,20 @@ def test_figure_1_has_a_place_for_no_randomness(tmp_path: Path) -> None:
     save_figure(figure1_figure({}, 1e-3), path)
 
 
+def test_figure_1_over_published_points_and_another_figure(tmp_path: Path) -> None:
+    """Both kinds of CSV are read, and each curve has its own style and name."""
+    (tmp_path / "theirs.csv").write_text("side,randomness,utility,size\nwhite,1,0.5,3\nwhite,10,0.4,5\n")
+    ours = as_csv([point("white", 1.0), point("white", 10.0)], "randomness", figure1.COLUMNS)
+    (tmp_path / "dearer.csv").write_text(ours)
+    read = [p for name in ("theirs", "dearer") for p in figure1.read_reference(tmp_path / f"{name}.csv")]
+    assert [(p.name, p.utility) for p in read[:2]] == [("theirs", 0.5), ("theirs", 0.4)]
+    assert [p.utility for p in read[2:]] == [point("white", 1.0).value] * 2
+    figure = figure1_figure({"white": [point("white", 1.0), point("white", 10.0)]}, 1e-3, read)
+    assert {"theirs", "dearer"} <= {text.get_text() for text in figure.legends[0].get_texts()}
+    drawn = {line.get_linestyle() for axes in figure.axes for line in axes.get_lines()}
+    assert {":", "-."} <= drawn
+
+
 @pytest.mark.parametrize("values", ["-1", "1,nan", "inf"])
 def test_figure_1_refuses_randomness_that_is_none(
     values: str, capsys: pytest.CaptureFixture[str], tmp_path: Path

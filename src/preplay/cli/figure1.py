@@ -31,7 +31,12 @@ def figure1(
     ] = None,
     plot: options.Plot = None,
     overlay: Annotated[
-        Path | None, typer.Option("--overlay", metavar="CSV", help="Published points to draw as well.")
+        list[Path] | None,
+        typer.Option(
+            "--overlay",
+            metavar="CSV",
+            help="Points to draw as well, published ones or another figure's; may be repeated.",
+        ),
     ] = None,
     fresh: Annotated[
         int,
@@ -77,7 +82,7 @@ def figure1(
             cost=cost,
             randomness=numbers(randomness) if randomness else (),
             changes=changes or (),
-            published=read_reference(overlay) if overlay else (),
+            published=[point for path in overlay or () for point in read_reference(path)],
             fresh=fresh,
             histories=histories,
             seconds=seconds,

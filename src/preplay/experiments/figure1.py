@@ -35,6 +35,8 @@ class Reference:
     randomness: float
     utility: float
     size: int
+    name: str = "published"
+    """What the curve that it belongs to is called."""
 
 
 def check_randomness(values: Sequence[float]) -> None:
@@ -78,7 +80,10 @@ def _spread(count: int, wanted: int) -> set[int]:
 
 
 def read_reference(path: Path) -> list[Reference]:
-    """Published points from a CSV with the columns side, randomness, utility, size."""
+    """Points from a CSV with the columns side, randomness, utility (or value), size, named as the file.
+
+    So published points can be drawn as well, and those of another figure, by its own CSV.
+    """
     try:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     except (OSError, UnicodeDecodeError) as error:
@@ -87,7 +92,13 @@ def read_reference(path: Path) -> list[Reference]:
         ) from None
     try:
         published = [
-            Reference(row["side"], float(row["randomness"]), float(row["utility"]), int(row["size"]))
+            Reference(
+                row["side"],
+                float(row["randomness"]),
+                float(row["value"] if "value" in row else row["utility"]),
+                int(row["size"]),
+                path.stem,
+            )
             for row in rows
         ]
         check_randomness([point.randomness for point in published])

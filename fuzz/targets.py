@@ -429,8 +429,7 @@ def _run(data: bytes, folder: Path) -> None:
     for other, content in small_runs()[run].items():
         (here / other).write_bytes(text if other == name else content)
     load_run(here)
-    if run != "frontier":  # which has no page
-        write_report(here, folder / "page.html")
+    write_report(here, folder / "page.html")
 
 
 CSV = b"side,randomness,utility,size\nwhite,0.1,0.98,120\nblack,100,0.52,3\n"

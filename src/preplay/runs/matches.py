@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -155,16 +155,19 @@ class MatchResult:
     @classmethod
     def found(cls, run: Run) -> MatchResult:
         """The result of a `match` run."""
-        data, games = run.read(RESULT), read_games(run.path(GAMES))
-        pgn = run.path(GAMES_PGN)
-        return from_data(
+        games, pgn = read_games(run.path(GAMES)), run.path(GAMES_PGN)
+        result = from_data(
             cls,
-            data,
+            run.read(RESULT),
             run.path(RESULT),
-            played=_counted(games, True, data.get("games", 0)),
-            without=_counted(games, False, (data.get("control") or {}).get("games", 0)),
             pgn=pgn.read_text(encoding="utf-8") if pgn.exists() else "",
             run=run,
+        )
+        control = 0 if result.control is None else result.control.games
+        return replace(
+            result,
+            played=_counted(games, True, result.games),
+            without=_counted(games, False, control),
         )
 
     def to_pandas(self) -> DataFrame:

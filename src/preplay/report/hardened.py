@@ -37,6 +37,8 @@ def hardened(run: Run) -> dict[str, Any]:
     try:
         rows = [(tuple(row["history"]), dict(row["moves"])) for row in result["policy"]]
         side = _side(result["side"])
+        if not all(isinstance(move, str) for history, moves in rows for move in (*history, *moves)):
+            raise TypeError("a move that is no text")
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{run.path(RESULT)}: damaged ({error}); expected a policy") from None
     tree = _together(rows, side)

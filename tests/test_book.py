@@ -62,7 +62,7 @@ def change(*place: Any, to: Any) -> Callable[[Any], None]:
         (change("entries", 1, "reach", to=None), "entries.1.reach: input should be"),
         (change("entries", 1, "reach", to=-0.1), "entries.1.reach = -0.1"),
         (change("entries", 1, "gain", to="high"), "entries.1.gain: input should be"),
-        (change("entries", 1, "gain", to=float("nan")), "entries.1.gain = nan; expected a finite number"),
+        (change("entries", 1, "gain", to=float("nan")), "entries.1.gain = nan; expected a number"),
         (change("entries", 1, "probability", to=2), "entries.1.probability = 2"),
         (change("entries", 0, "history", to=[1]), "entries.0.history.0: input should be"),
         (change("entries", to=5), "entries: input should be"),

@@ -105,3 +105,17 @@ def test_an_array_that_damage_hides_is_missed(tmp_path: Path) -> None:
         assert file.files == ["first"]
     with pytest.raises(ValueError, match="missing"):
         read_arrays(path)
+
+
+def test_halves_of_characters_are_no_text() -> None:
+    """Escaped pairs of surrogates are characters, and an escaped backslash escapes nothing after it."""
+    assert parse_json(r'["\ud83d\ude00", "\\ud800"]', "here") == ["😀", r"\ud800"]
+    for text in (
+        r'"\ud800"',
+        r'{"\udc00": 1}',
+        r'"\ud83d and \ude00"',
+        r'"\\\ud800"',
+        r'"\ud83d\ud83d\ude00"',
+    ):
+        with pytest.raises(InputError, match="here: half of a character"):
+            parse_json(text, "here")

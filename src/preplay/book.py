@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 FORMAT = "preplay-book/1"
+MOST = 1e9
+"""Numbers in a book are not larger: sums of them stay finite."""
 FILE = "book.json"
 """What the book of a run is called in its directory."""
 
@@ -171,7 +172,8 @@ def load(path: Path) -> Book:
 
 def _wrong(book: Book) -> str:
     """What cannot be in a book, or nothing."""
-    numbers = {"baseline": book.baseline, "value": book.value, "cost": book.cost, "upper": book.upper}
+    told = ("baseline", "value", "cost", "upper", "error", "unprepared")
+    numbers = {name: number for name in told if (number := getattr(book, name)) is not None}
     for k, entry in enumerate(book.entries):
         if not entry.moves:
             return f"entries.{k}.moves: empty"
@@ -181,8 +183,8 @@ def _wrong(book: Book) -> str:
             if not 0.0 <= p <= 1.0 + 1e-9:
                 return f"{place} = {p}; expected a number in [0, 1]"
         numbers |= {f"entries.{k}.gain": entry.gain, f"entries.{k}.value": entry.value}
-    odd = [f"{place} = {x}; expected a finite number" for place, x in numbers.items() if not isfinite(x)]
-    return odd[0] if odd else ""
+    odd = [place for place, x in numbers.items() if not abs(x) <= MOST]
+    return f"{odd[0]} = {numbers[odd[0]]}; expected a number of at most {MOST:g}" if odd else ""
 
 
 def merge(books: tuple[Book, ...]) -> Book:

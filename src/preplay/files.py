@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -121,9 +122,12 @@ def parse_json(
 ) -> Any:
     """The data in a JSON text; every mistake is an InputError that names the source and the place.
 
-    With `finite`, numbers that JSON does not have (NaN) or that are too large are mistakes too.
+    With `finite`, numbers that JSON does not have (NaN) or that are too large are mistakes too. Halves of
+    characters always are: nobody can write them to a file again.
     """
     number = _finite if finite else None
+    if _halved(text):
+        raise InputError(f"{source}: half of a character (a lone surrogate); expected text")
     try:
         return json.loads(text, object_pairs_hook=pairs, parse_constant=number, parse_float=number)
     except json.JSONDecodeError as error:
@@ -135,6 +139,18 @@ def parse_json(
         raise InputError(f"{source}: {error}") from None
     except ValueError:
         raise InputError(f"{source}: a number of thousands of digits; expected a shorter one") from None
+
+
+def _halved(text: str) -> bool:
+    """Whether a JSON text escapes a surrogate that is no part of a pair."""
+    if _SURROGATE.search(text) is None:
+        return False
+    return _SURROGATE.search(_WHOLE.sub("", text)) is not None
+
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_WHOLE = re.compile(r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+"""Backslashes that stand for themselves, and pairs of surrogates."""
 
 
 def _finite(text: str) -> float:

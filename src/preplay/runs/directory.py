@@ -205,7 +205,12 @@ def open_run(directory: Path) -> Run:
     for name, kind in _KINDS.items():
         if not isinstance(data.get(name), kind):
             raise StoreError(f"{path}: damaged ({name} is no {kind.__name__}); expected {FORMAT}")
-    return Run(directory, *(data[name] for name in _KINDS))
+    run = Run(directory, *(data[name] for name in _KINDS))
+    try:
+        _ = run.time
+    except (ValueError, OverflowError):
+        raise StoreError(f"{path}: damaged (created {run.created!r}); expected a date") from None
+    return run
 
 
 def maker(book: books.Book, path: Path) -> Run | None:

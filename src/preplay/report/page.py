@@ -17,6 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from preplay.errors import StoreError
 from preplay.files import write_text
 from preplay.report.gather import gather
 
@@ -37,18 +38,28 @@ def write_report(
 
     As a `folder` it can be put on any web space, and a phone can install it as an app from there.
     """
-    if other is None:
-        data = gather(run_directory)
-    else:
-        from preplay.report.compare import compared
-
-        data = compared((run_directory, other))
+    try:
+        data = _gathered(run_directory, other)
+        text, name = page(data, installable=folder), title(data)
+    except (AttributeError, KeyError, IndexError, OverflowError, TypeError, ValueError) as error:
+        # Settings and texts are shown as they were kept, so a file that was changed by hand fails here.
+        runs = " or ".join(str(run) for run in (run_directory, other) if run is not None)
+        what = " ".join(str(error).split())
+        raise StoreError(f"{runs}: a damaged file ({what}); expected what --save wrote") from error
     if not folder:
-        write_text(output, page(data))
+        write_text(output, text)
         return output
     from preplay.report.folder import write_folder
 
-    return write_folder(output, page(data, installable=True), title(data))
+    return write_folder(output, text, name)
+
+
+def _gathered(run_directory: Path, other: Path | None) -> dict[str, Any]:
+    if other is None:
+        return gather(run_directory)
+    from preplay.report.compare import compared
+
+    return compared((run_directory, other))
 
 
 def page(data: Mapping[str, Any], *, installable: bool = False) -> str:

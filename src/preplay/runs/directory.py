@@ -206,6 +206,8 @@ def open_run(directory: Path) -> Run:
         if not isinstance(data.get(name), kind):
             raise StoreError(f"{path}: damaged ({name} is no {kind.__name__}); expected {FORMAT}")
     run = Run(directory, *(data[name] for name in _KINDS))
+    if not isinstance(run.matchup, dict):
+        raise StoreError(f"{path}: damaged (the matchup is no table); expected {FORMAT}")
     try:
         _ = run.time
     except (ValueError, OverflowError):

@@ -16,7 +16,7 @@ from preplay.book import Book
 from preplay.bounds import lemma3
 from preplay.equilibria import SolverProgress
 from preplay.equilibria.contest import Alone, Contest, Entropy
-from preplay.errors import InputError
+from preplay.errors import InputError, StoreError
 from preplay.game import S, Side
 from preplay.growth.goals import Ending, Limits
 from preplay.matchup import Matchup
@@ -135,10 +135,13 @@ class EquilibriumResult:
             told_by_side = data.get(key)
             if isinstance(told_by_side, dict):
                 data[key] = [told_by_side.get("1"), told_by_side.get("2")]
-        if isinstance(data.get("sides"), list):
+        told = data.get("sides")
+        if isinstance(told, list):
+            if len(told) != 2 or not all(isinstance(side, dict) for side in told):
+                raise StoreError(f"{where}: damaged (sides); expected what each of the two does")
             data["sides"] = [
-                from_data(MixedSide, (side or {}) | {"book": run.book(number)}, where)
-                for side, number in zip(data["sides"], "12", strict=True)
+                from_data(MixedSide, side | {"book": run.book(number)}, where)
+                for side, number in zip(told, "12", strict=True)
             ]
         return from_data(cls, data, where, tree=run.tree(), name=run.name, run=run)
 

@@ -46,7 +46,8 @@ def interrupted(way: str, moment: float, store: Path) -> str:
         return f"did not end: {process.communicate()[1].decode()}"
     text = said.decode()
     if "Traceback" in text or "Exception ignored" in text:
-        return "" if way == "module" and ", in main\n" not in text else text  # Python was starting
+        ours = any("preplay" in line and line.endswith(", in main") for line in text.splitlines())
+        return "" if way == "module" and not ours else text  # Python was starting
     ends = (130, -signal.SIGINT, 0) if way == "help" else (130, -signal.SIGINT)
     if process.returncode in ends and len(text.splitlines()) <= 1:
         return ""

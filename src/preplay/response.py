@@ -111,7 +111,7 @@ def best_known(tree: Tree, side: Side, cost: float, budget: int | None = None) -
     picked, extra = _choose(above, gain - cost, budget)
     net, upper = empty + extra, empty + extra
     if not tree.complete or tree.radius.any():
-        high = np.minimum(1.0, value + tree.radius)
+        high = highest(tree, side, value)
         _, _, hope, start = _forest(tree, side, pi, high)
         hope = np.where(tree.open[node], pi[node] * (1.0 - high[node]), hope)
         upper = max(net, start + _choose(above, hope - cost, budget)[1])
@@ -136,6 +136,16 @@ def best_known(tree: Tree, side: Side, cost: float, budget: int | None = None) -
         reach=pi[nodes],
         gain=gain[picked],
     )
+
+
+def highest(tree: Tree, side: Side, value: Floats) -> Floats:
+    """[n] what each history can be worth to a side that plays base from there.
+
+    An open history of somebody else was not looked into: the game may end below it, or the side's next
+    history have any value, before anything is memorized.
+    """
+    unseen = tree.open & tree.leaves & (tree.player != side)
+    return np.where(unseen, 1.0, np.minimum(1.0, value + tree.radius))
 
 
 def evaluate(tree: Tree, side: Side, nodes: Ints) -> float:

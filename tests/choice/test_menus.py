@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from randomgames import History, Plan, Raw, count_plans, games, plans
 
@@ -82,8 +82,20 @@ def test_a_budget_is_a_hard_limit(
     assert best.upper == pytest.approx(best.net, abs=1e-9)
 
 
+UNSEEN: Raw = {
+    "format": "preplay-game/1",
+    "root": {
+        "player": 1,
+        "actions": {"a0": {"base": 1.0, "prep": 1.0, "to": {"utility": 0.0}}},
+        "value": 0.1,
+    },
+}
+"""What nobody looked into may be worth more than it seems, before anything is memorized."""
+
+
 @settings(max_examples=80, deadline=None)
 @given(MENUS | GUESSED, SIDES, COSTS, DEVIATIONS, st.integers(1, 60), st.integers(1, 12))
+@example(UNSEEN, 2, 0.003, 0, 1, 1)
 def test_stopped_at_any_moment_the_bound_holds(
     raw: Raw, side: Side, cost: float, most: int | None, histories: int, window: int
 ) -> None:

@@ -58,7 +58,7 @@ def choose_known(tree: Tree, side: Side, cost: float, budget: int | None = None)
         raise SolverError(f"the chosen book nets {best.net:.12g}, the solver said {net:.12g}")
     upper, most = net, worth
     if not tree.complete or tree.radius.any():
-        high = np.minimum(1.0, value + tree.radius)
+        high = response.highest(tree, side, value)
         hope = Plans.of(tree, side, pi, high)
         open = tree.open[hope.node]
         gain = np.where(open, pi[hope.node] * (1.0 - high[hope.node]), hope.gain)

@@ -51,7 +51,7 @@ def choose(tree: Tree, side: Side, cost: float, budget: int | None = None) -> Ch
         raise SolverError(f"the chosen book nets {best.net:.12g}, the solver said {net:.12g}")
     upper = net
     if not tree.complete or tree.radius.any():
-        high = np.minimum(1.0, value + tree.radius)
+        high = response.highest(tree, side, value)
         hope = Plans.of(tree, side, pi, high)
         gain = np.where(tree.open[hope.node], pi[hope.node] * (1.0 - high[hope.node]), hope.gain)
         upper = max(net, hope.empty + program.solve(gain, cost, budget)[1])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from randomgames import Raw, books, games, v, worth
+from standing import Standing
 
 from preplay.equilibria import payoff, solve
 from preplay.equilibria.contest import calibration_error, contest, mixed_book
@@ -22,7 +22,7 @@ from preplay.matchup import Choosing, Clock, Matchup
 from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.rollouts import Playouts
 from preplay.sampling.timeshare import TimeShare
-from preplay.stopping import NEVER, Stop
+from preplay.stopping import Stop
 from preplay.tree import check
 from preplay.value import ValueFunction
 
@@ -164,17 +164,6 @@ def test_a_stop_leaves_a_certified_result() -> None:
     assert result.grown.ending == "interrupted"
     assert result.equilibrium.lower <= 0.3 <= result.equilibrium.upper
     assert np.isfinite(result.equilibrium.gap)
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A calibration whose games were played."""
-
-    through: Curve
-    whole: bool = True
-
-    def curve(self, stop: Stop = NEVER, tell: Callable[[str], None] | None = None) -> Curve:
-        return self.through
 
 
 @settings(max_examples=30, deadline=None)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from publictrees import matrix_value
 from randomgames import History, Raw, books, games, v
 from scipy.optimize import linprog
+from standing import Standing
 
 from preplay.errors import InputError, StoreError
 from preplay.game import Side, other
@@ -28,7 +28,7 @@ from preplay.judging import Judge
 from preplay.logistic import Curve
 from preplay.matchup import Matchup
 from preplay.preparation import prepare
-from preplay.stopping import NEVER, Stop
+from preplay.stopping import NEVER
 from preplay.value import Value, ValueFunction
 
 BASE, PREP = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
@@ -381,17 +381,6 @@ def test_what_cannot_be_hardened_is_refused() -> None:
     with pytest.raises(InputError, match="expected lp, or sweep"):
         harden(matchup, 2, 0.1, method="magic")
     assert harden(matchup, 2, 0.1, limits=Limits(1)).histories >= 1
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A calibration whose games were played."""
-
-    through: Curve
-    whole: bool = True
-
-    def curve(self, stop: Stop = NEVER, tell: Callable[[str], None] | None = None) -> Curve:
-        return self.through
 
 
 @settings(max_examples=30, deadline=None)

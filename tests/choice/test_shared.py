@@ -137,6 +137,23 @@ def test_budgets_and_stopping_at_any_moment(
     assert part.net - 1e-8 <= truth <= part.upper + 1e-8
 
 
+@pytest.mark.parametrize("histories", range(1, 12))
+def test_a_history_that_waits_may_play_the_move_of_its_position(histories: int) -> None:
+    place: Raw = {
+        "player": 1,
+        "actions": {
+            "trap": {"base": 0.0, "prep": 0.0, "menu": True, "to": {"utility": 0.6}},
+            "sound": {"base": 1.0, "prep": 1.0, "to": {"utility": 0.0}},
+        },
+    }
+    replies = {name: {"base": 0.5, "prep": 0.5, "to": place} for name in ("left", "right")}
+    raw: Raw = {"format": tabular.FORMAT, "root": {"player": 2, "actions": replies}}
+    position = {(): "start", ("left",): "met", ("right",): "met"}
+    game = raw, position | {(side, move): move for side in replies for move in ("trap", "sound")}
+    tree = grown(game, 1, 0.01, 1, limits=Limits(histories=histories, window=1))
+    assert shared.choose(tree, 1, 0.01).best.upper >= max(nets(game, 1, 0.01, 1))[0] - 1e-9
+
+
 @settings(max_examples=40, deadline=None)
 @given(boards(menus=False), SIDES, COSTS, st.integers(1, 30))
 def test_paying_once_is_never_worse_and_growth_goes_on(

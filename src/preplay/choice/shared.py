@@ -235,14 +235,21 @@ class _Program:
                 after.append(dict.fromkeys(beside, 1.0) | {above: -1.0})
             elif len(beside) > 1:
                 single.append(dict.fromkeys(beside, 1.0))
+        leaves, unknown = tree.leaves, dict[int, int]()
         for j in range(m):
             k = int(plans.node[j])
-            if (place := int(tree.position[k])) >= 0:
+            if (place := int(tree.position[k])) >= 0 and leaves[k]:
+                unknown[j] = place
+            elif place >= 0:
                 pair = place, _move(tree, k, int(plans.option[j]))
                 after.append({j: 1.0, m + numbers.setdefault(pair, len(numbers)): -1.0})
         moves: dict[int, list[int]] = {}
         for (place, _), q in numbers.items():
             moves.setdefault(place, []).append(m + q)
+        for j, place in unknown.items():  # it may turn out to play whatever move its position has
+            if place not in moves:
+                moves[place] = [m + numbers.setdefault((place, -1), len(numbers))]
+            after.append({j: 1.0} | dict.fromkeys(moves[place], -1.0))
         single += [dict.fromkeys(several, 1.0) for several in moves.values() if len(several) > 1]
         size = m + len(numbers)
         return cls(m, len(numbers), numbers, _matrix(after, size), _matrix(single, size))
@@ -290,7 +297,7 @@ class _Program:
 
 
 def _move(tree: Tree, k: int, option: int) -> int:
-    """A number for what is played at a history: the action, or -1 for a mixture."""
+    """A number for what is played at an expanded history: the action, or -1 for a mixture."""
     children = tree.children(k)
     if option >= 0:
         return int(tree.action[option])

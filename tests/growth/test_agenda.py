@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from preplay.games.synthetic import SyntheticGame, SyntheticPolicy, SyntheticValue
-from preplay.growth import Limits, Pays, agenda, front, grow
+from preplay.growth import Limits, Pays, agenda, grow, met
 from preplay.growth.builder import CLOSED, Builder
 from preplay.tree import Tree
 
@@ -47,7 +47,7 @@ def test_states_that_are_not_kept_are_played_again(monkeypatch: pytest.MonkeyPat
         return grow(game, 1, (base, base), prep, SyntheticValue(), Pays(1e-3), Limits(window=8)).tree
 
     kept = tree()
-    monkeypatch.setattr(front, "KEPT", 5)
+    monkeypatch.setattr(met, "KEPT", 5)
     again = tree()
     assert kept.names == again.names
     for name in ("parent", "player", "base", "prep", "value", "radius", "open", "action"):

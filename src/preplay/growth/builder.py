@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from preplay.growth.columns import Defaults
 from preplay.policy import REST
-from preplay.tree import BEATEN, CHOOSES, Tree
+from preplay.tree import BEATEN, CHOOSES, KINDS, Tree, check_columns
 
 UNASKED = 0
 """Nothing is known yet beyond who moves."""
@@ -58,6 +58,7 @@ class Builder:
         self.count: array[int] = self._later.array("i", 0)
         self.stage = self._later.numbers(UNASKED)
         self.names: dict[str, int] = {}
+        self._spelled: list[str] = []
         self.choosing: set[int] = set()
         """The own histories of whose children the book plays one for sure."""
         self.beaten: set[int] = set()
@@ -104,13 +105,20 @@ class Builder:
         self.first[parent], self.count[parent] = first, n
         return range(first, first + n)
 
+    @property
+    def spelled(self) -> list[str]:
+        """The actions by their numbers."""
+        if len(self._spelled) < len(self.names):
+            self._spelled = list(self.names)
+        return self._spelled
+
     def is_rest(self, k: int) -> bool:
         """Whether `k` stands for the moves that the opponent's distribution does not name."""
         return k in self.rests
 
     def history(self, k: int) -> tuple[str, ...]:
         """The action names from the root to `k`."""
-        names = list(self.names)
+        names = self.spelled
         actions: list[str] = []
         while k > 0:
             actions.append(names[self.action[k]])
@@ -184,8 +192,12 @@ class Builder:
             "names": np.array(list(self.names), dtype=np.str_)
         }
 
-    def restore(self, columns: dict[str, npt.NDArray[Any]]) -> None:
-        """Take the columns of a checkpoint."""
+    def restore(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the columns of a checkpoint, if they are those of a tree."""
+        check_columns(
+            {name: columns[name] for name in KINDS}, len(columns["parent"]), len(columns["names"])
+        )
+        _check(columns)
         for name, kind in COLUMNS.items():
             getattr(self, name).extend(columns[name].astype(kind).tolist())
         for parent in self.parent:
@@ -193,3 +205,30 @@ class Builder:
         self.names = {str(name): k for k, name in enumerate(columns["names"])}
         if REST in self.names:
             self.rests.update(np.flatnonzero(columns["action"] == self.names[REST]).tolist())
+
+
+def check_whole(columns: Mapping[str, npt.NDArray[Any]], names: Iterable[str]) -> None:
+    """Raise ValueError for columns that must count something and do not."""
+    if any(columns[name].dtype.kind not in "iu" for name in names):
+        raise ValueError("numbers that are not whole")
+
+
+def _check(columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Raise ValueError for what no growth can have written: a damaged file must certify nothing."""
+    parent, first, count, stage = (columns[name] for name in ("parent", "first", "count", "stage"))
+    n = len(parent)
+    check_whole(columns, ("first", "count", "stage"))
+    if any(columns[name].shape != (n,) for name in ("first", "count", "stage")):
+        raise ValueError("columns of unequal length")
+    if parent[0] != -1 or np.any(parent[1:] < 0) or np.any(parent >= np.arange(n)):
+        raise ValueError("parents do not come before their children")
+    if np.any((stage < UNASKED) | (stage > CLOSED)):
+        raise ValueError("a history at no stage of growth")
+    grown = np.flatnonzero(count)
+    children = np.repeat(first[grown], count[grown]) + (
+        np.arange(int(count.sum())) - np.repeat(np.cumsum(count[grown]) - count[grown], count[grown])
+    )
+    if np.any(count < 0) or not np.array_equal(np.sort(children), np.arange(1, n)):
+        raise ValueError("children that do not fit")
+    if not np.array_equal(parent[children], np.repeat(grown, count[grown])):
+        raise ValueError("children of other parents")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 from zipfile import is_zipfile
@@ -54,16 +56,23 @@ def save_columns(path: Path, columns: dict[str, npt.NDArray[np.generic]]) -> Non
         np.savez_compressed(file, **columns)  # type: ignore[arg-type]
 
 
-def read_columns(path: Path, purpose: str) -> dict[str, npt.NDArray[np.generic]]:
-    """The arrays of a checkpoint; a damaged one, or one made for another purpose, is a StoreError."""
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Whatever is wrong with what a checkpoint holds is a StoreError."""
     try:
-        if not is_zipfile(path):
-            raise ValueError("damaged, or not an .npz file")
-        columns = read_arrays(path)
-        if str(columns["purpose"]) != purpose:
-            raise ValueError(f"it is for {columns['purpose']}, not {purpose}")
+        yield
     except Exception as error:
+        reason = " ".join(str(error).split())
         raise StoreError(
-            f"{path}: not a checkpoint to go on from ({error}); remove it to start anew"
+            f"{path}: not a checkpoint to go on from ({reason}); remove it to start anew"
         ) from None
+
+
+def read_columns(path: Path, purpose: str) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a checkpoint; ValueError where it is damaged or was made for another purpose."""
+    if not is_zipfile(path):
+        raise ValueError("damaged, or not an .npz file")
+    columns = read_arrays(path)
+    if str(columns["purpose"]) != purpose:
+        raise ValueError(f"it is for {columns['purpose']}, not {purpose}")
     return columns

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Generic
 
 import numpy as np
 
 from preplay.errors import GameError
-from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side, check_length
+from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side
 from preplay.growth.agenda import Agenda, ByPriority, MostPromising
 from preplay.growth.asking import MenuOrPrep, Questions, to_choices, to_evaluator, to_policy
-from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder
+from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED
 from preplay.growth.goals import Goal, Limits
 from preplay.growth.intervals import Bounds, Intervals, Unbounded
+from preplay.growth.met import Met
 from preplay.growth.sharing import Pools
-from preplay.policy import REST, Choices, Menu, Policy, check_distribution
-from preplay.stopping import Stop
+from preplay.policy import REST, Choices, Menu, Policy
 from preplay.tree import Tree
 from preplay.value import Evaluator, Value
 
 FIRST = 2.0
 """Priority of what comes before the side's first decision: without it no book has a value."""
-
-KEPT = 100_000
-"""So many states of histories that wait are kept; of others that of the history before, if any."""
 
 
 @dataclass
@@ -42,22 +38,20 @@ class Front(Generic[S]):
     value: Evaluator[S]
     goal: Goal
     limits: Limits
-    built: Builder = field(default_factory=Builder)
-    reach: list[float] = field(default_factory=list)
-    states: dict[int, S] = field(default_factory=dict)
-    opening: set[int] = field(default_factory=set)
-    """The histories before the side's first decision, and those of that decision."""
     choices: Choices[S] | None = None
     """What a book may choose from; None: it plays prep."""
-    spent: array[int] = field(default_factory=lambda: array("i"))
-    """How many moves before each history were others than the first choice; only where books choose."""
     watched: bool = True
     """Whether somebody outside reads the bounds."""
-    window: deque[tuple[int, Questions[S, Any]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
-        self.longest = self.game.longest
-        self.most = math.inf if self.limits.histories is None else self.limits.histories
+        self.met = Met(self.game)
+        self.built, self.states, self.state = self.met.built, self.met.states, self.met.state
+        self.reach: list[float] = []
+        self.opening: set[int] = set()
+        """The histories before the side's first decision, and those of that decision."""
+        self.spent = array("i")
+        """Where books choose: how many moves before each history were others than the first choice."""
+        self._most = math.inf if self.limits.histories is None else self.limits.histories
         self.pools = None if self.goal.position is None else Pools(self.goal.position)
         shared = self.pools is not None
         certain = self.goal.certain and not shared
@@ -65,50 +59,45 @@ class Front(Generic[S]):
         intervals = Intervals(self.built, certain, self.give_up, beaten, shared)
         read = self.watched or certain or self.limits.gap > 0.0
         self.bounds: Bounds = intervals if read else Unbounded()
-        self.ask_value = to_evaluator(self.value)
-        self.ask_prep = to_policy(self.prep)
-        self.ask_base = to_policy(self.opponent)
-        self.oracles: tuple[Questions[S, Any], ...] = (self.ask_value, self.ask_prep, self.ask_base)
-        self.ask_choice: Questions[S, Menu | Distribution] | None = None
         self.agenda: Agenda = ByPriority(self.built)
         self.deviations = 0.0
+        self._ask_value: tuple[Questions[S, Any], ...] = (to_evaluator(self.value),)
+        self._ask_prep: tuple[Questions[S, Any], ...] = (to_policy(self.prep),)
+        self._ask_base: tuple[Questions[S, Any], ...] = (to_policy(self.opponent),)
+        self._ask_choice: tuple[Questions[S, Any], ...] = ()
         if self.choices is not None and self.choices.deviations != 0:
             most = self.choices.deviations
             self.deviations = math.inf if most is None else most
-            self.ask_choice = to_choices(MenuOrPrep(self.choices.menus, self.prep))
-            self.oracles = (*self.oracles, self.ask_choice)
+            self._ask_choice = (to_choices(MenuOrPrep(self.choices.menus, self.prep)),)
             self.agenda = MostPromising(self.built, intervals, FIRST)
             self.bounds = intervals
+        self.oracles = (*self._ask_value, *self._ask_prep, *self._ask_base, *self._ask_choice)
 
     # --- creating histories ---------------------------------------------------------------------
 
     def plant(self) -> None:
         """The root; its value is asked whoever moves there, as the baseline."""
-        state = self.game.root()
-        player = self.game.player(state)
-        if player == FINAL:
-            raise GameError("the game is over before it begins; expected at least one move")
+        state, player = self.met.root()
         self.built.add(-1, "", player, 1.0, 1.0)
         self.opening.add(0)
         self.spent.append(0)
         self.bounds.add(*self.enter(range(1), [state], [player], [1.0], opening=True))
         (value,) = self.value.values([state])
-        self.ask_value.asked += 1
+        self._ask_value[0].asked += 1
         if player == self.side:
             self.agenda.clear()
             self.valued(0, value)
         else:
-            self.built.value[0], self.built.radius[0] = self.checked_value(0, value)
+            self.built.value[0], self.built.radius[0] = self.met.value(0, value)
 
     def expand(self, k: int, distribution: Distribution) -> None:
         """Create the children of `k`; those without probability are left out."""
-        try:
-            check_distribution(distribution, "distribution")
-        except GameError as error:
-            raise GameError(f"{self.where(k)}: {error}") from None
+        self.met.distribution(k, distribution)
         mover = self.built.player[k]
         if REST in distribution and mover in (self.side, CHANCE):
-            raise GameError(f"{self.where(k)}: a share for '{REST}'; expected it of the opponent alone")
+            raise GameError(
+                f"{self.met.where(k)}: a share for '{REST}'; expected it of the opponent alone"
+            )
         shares = list(distribution.values())
         if min(shares) > 0.0:
             self.branch(k, list(distribution), shares)
@@ -120,18 +109,19 @@ class Front(Generic[S]):
         """Create the children of an own history that are alternatives: a book plays one for sure."""
         actions = [action for action, _ in menu]
         if len(set(actions)) < len(actions):
-            raise GameError(f"{self.where(k)}: a menu of {', '.join(actions)}; expected each action once")
+            raise GameError(
+                f"{self.met.where(k)}: a menu of {', '.join(actions)}; expected each action once"
+            )
         self.built.choosing.add(k)
         self.branch(k, actions, [1.0] * len(actions))
 
     def branch(self, k: int, actions: list[str], shares: list[float]) -> None:
         """Create the children of `k` after these actions."""
         built = self.built
-        check_length(built.depth[k] + 1, self.longest)
         mover, reach = built.player[k], self.reach[k]
         own = mover == self.side
         state = self.states.pop(k) if k in self.states else self.state(k)
-        states = self.after(k, state, actions)
+        states = self.met.after(k, state, actions)
         players = list(map(self.game.player, states))
         if REST in actions:
             players[actions.index(REST)] = mover
@@ -140,7 +130,7 @@ class Front(Generic[S]):
         prep = shares if own or mover == CHANCE else unknown
         children = built.add_children(k, actions, players, base, prep)
         built.stage[k] = EXPANDED
-        if self.ask_choice is not None:
+        if self._ask_choice:
             spent = self.spent[k]
             self.spent.extend([spent] * len(children))
             if k in built.choosing:
@@ -150,8 +140,7 @@ class Front(Generic[S]):
         if opening:
             self.opening.update(children)
         up, low = self.enter(children, states, players, [reach * p for p in shares], opening)
-        if len(self.states) > KEPT:
-            self.thin(k, state, children)
+        self.met.thin(k, state, children)
         self.bounds.going_on(k, up, low, self.goal.cost if own else 0.0)
 
     def enter(
@@ -172,7 +161,7 @@ class Front(Generic[S]):
         built, up = self.built, reaches.copy()
         for j, (k, mover, reach) in enumerate(zip(histories, players, reaches, strict=True)):
             if mover == FINAL:
-                value = self.checked_utility(k, self.game.utility(states[j]))
+                value = self.met.utility(k, states[j])
                 built.value[k] = value
                 built.stage[k] = CLOSED
                 up[j] = low[j] = reach * (value if self.side == 1 else 1.0 - value)
@@ -184,47 +173,9 @@ class Front(Generic[S]):
                 self.agenda.add(k, FIRST if opening else reach)
             else:
                 raise GameError(
-                    f"{self.where(k)}: player {mover}; expected 1, 2, 0 (chance) or -1 (over)"
+                    f"{self.met.where(k)}: player {mover}; expected 1, 2, 0 (chance) or -1 (over)"
                 )
         return up, low
-
-    def thin(self, k: int, state: S, children: range) -> None:
-        """Keep the state of `k` instead of those of its children."""
-        for c in children:
-            self.states.pop(c, None)
-        self.states[k] = state
-
-    def state(self, k: int) -> S:
-        """The state of `k`, by the moves since the nearest state that is kept."""
-        names, path = list(self.built.names), []
-        while k not in self.states and k > 0:
-            path.append(k)
-            k = self.built.parent[k]
-        state = self.states[k] if k in self.states else self.game.root()
-        for j in reversed(path):
-            if not self.built.is_rest(j):
-                state = self.game.next(state, names[self.built.action[j]])
-        return state
-
-    def after(self, k: int, state: S, actions: Sequence[str]) -> list[S]:
-        """The states after each action from `state`, which is that of `k`.
-
-        The rest of the opponent's moves has the state in which they are made: it is valued there, as if
-        the opponent played their best move (fact 12).
-        """
-        after = self.game.next
-        try:
-            if REST in actions:
-                return [state if action == REST else after(state, action) for action in actions]
-            return [after(state, action) for action in actions]
-        except Exception as error:
-            known = self.game.actions(state)
-            for action in actions:
-                if action not in known and action != REST:
-                    raise GameError(
-                        f"{self.where(k)}: action '{action}'; expected one of {', '.join(known)}"
-                    ) from error
-            raise
 
     def valued(self, k: int, value: Value) -> None:
         """An own history got its value: a leaf if expanding cannot pay, else a candidate.
@@ -232,7 +183,7 @@ class Front(Generic[S]):
         The rest of the opponent's moves is a leaf whatever it is worth: it ends the book.
         """
         built, reach = self.built, self.reach[k]
-        built.value[k], built.radius[k] = self.checked_value(k, value)
+        built.value[k], built.radius[k] = self.met.value(k, value)
         low, high = self.mine(k)
         own = built.player[k] == self.side
         if own and self.pools is not None:
@@ -275,79 +226,38 @@ class Front(Generic[S]):
             return mean, mean
         return max(0.0, mean - radius), min(1.0, mean + radius)
 
-    def checked_value(self, k: int, value: Value) -> tuple[float, float]:
-        """Mean and radius of an evaluator's answer, if they make sense."""
-        mean, radius = value
-        if not (0.0 <= mean <= 1.0 and radius >= 0.0):
-            raise GameError(
-                f"{self.where(k)}: value {mean} ± {radius}; "
-                "expected a mean in [0, 1] and a radius of at least 0"
-            )
-        return mean, radius
-
-    def checked_utility(self, k: int, utility: float) -> float:
-        """A game's answer, if it makes sense."""
-        if not 0.0 <= utility <= 1.0:
-            raise GameError(f"{self.where(k)}: utility {utility}; expected a number in [0, 1]")
-        return utility
-
-    def where(self, k: int) -> str:
-        """What to call `k` in a message."""
-        return f"history {list(self.built.history(k))}"
-
     # --- asking ---------------------------------------------------------------------------------
 
-    def advance(self, stop: Stop) -> bool:
-        """Ask, and apply answers in the order asked, up to one that had to be waited for, or a limit.
-
-        Whether there may be more to do.
-        """
-        window, met, stage, gap = self.window, self.built.parent, self.built.stage, self.limits.gap
-        most, fill, ask_value = self.most, self.fill, self.ask_value
-        waited = False
-        while not waited and len(met) < most and not (gap > 0.0 and self.certified):
-            fill()
-            if len(met) >= most:
-                break
-            if not window:
-                return False
-            k, questions = window[0]
-            if stage[k] == CLOSED:
-                window.popleft()
-                continue
-            waited = k not in questions.answers
-            if waited:
-                with stop.interruptible():
-                    questions.wait(k)
-            window.popleft()
-            answer = questions.answers.pop(k)
-            if questions is ask_value:
-                self.valued(k, answer)
-            elif isinstance(answer, tuple):
-                self.offer(k, answer)
-            else:
-                self.expand(k, answer)
-        return True
-
-    def fill(self) -> None:
-        """Put the most promising questions under way until the window is full."""
-        window, player, size, states = self.window, self.built.player, self.limits.window, self.states
-        while len(window) < size and len(player) < self.most:
+    def wanted(self) -> int | None:
+        """The most promising history about which a player is to be asked; what chance does is known."""
+        player = self.built.player
+        while len(player) < self._most:
             k = self.agenda.take()
-            if k is None:
-                return
-            state = states[k] if k in states else self.state(k)
-            if player[k] == CHANCE:
-                self.expand(k, self.game.chance(state))
-            else:
-                questions = self.questions(k)
-                questions.submit(k, state)
-                window.append((k, questions))
+            if k is None or player[k] != CHANCE:
+                return k
+            self.expand(k, self.game.chance(self.state(k)))
+        return None
 
-    @property
-    def full(self) -> bool:
-        """Whether there are as many histories as wanted."""
-        return len(self.built.parent) >= self.most
+    def questions(self, k: int) -> tuple[Questions[S, Any], ...]:
+        """Whom to ask about `k` next."""
+        built = self.built
+        if built.player[k] != self.side:
+            return self._ask_value if k in built.rests else self._ask_base
+        if built.stage[k] == UNASKED:
+            return self._ask_value
+        if not self._ask_choice or self.spent[k] >= self.deviations:
+            return self._ask_prep
+        return self._ask_choice
+
+    def apply(self, k: int, asked: tuple[Questions[S, Any], ...], answers: list[Any]) -> None:
+        """A value, a menu or a distribution was found."""
+        (answer,) = answers
+        if asked is self._ask_value:
+            self.valued(k, answer)
+        elif isinstance(answer, tuple):
+            self.offer(k, answer)
+        else:
+            self.expand(k, answer)
 
     @property
     def certified(self) -> bool:
@@ -355,23 +265,12 @@ class Front(Generic[S]):
         gap = self.limits.gap
         return gap > 0.0 and self.bounds.up[0] - self.bounds.low[0] <= gap and self.opened
 
-    def questions(self, k: int) -> Questions[S, Any]:
-        """Whom to ask about `k` next."""
-        built = self.built
-        if built.player[k] == self.side:
-            if built.stage[k] == UNASKED:
-                return self.ask_value
-        else:
-            return self.ask_value if k in built.rests else self.ask_base
-        if self.ask_choice is None or self.spent[k] >= self.deviations:
-            return self.ask_prep
-        return self.ask_choice
-
     def give_up(self, k: int) -> None:
         """Nothing depends on `k` any more: no question about it is worth an answer."""
         self.states.pop(k, None)
         self.agenda.discard(k)
-        self.questions(k).forget(k)
+        for questions in self.questions(k):
+            questions.forget(k)
 
     def beaten(self, k: int, most: float, least: float) -> None:
         """An option cannot beat another one: a leaf that no book plays, with what is known of it."""
@@ -381,9 +280,24 @@ class Front(Generic[S]):
         self.built.beaten.add(k)
 
     @property
-    def asked(self) -> int:
-        """Questions asked so far."""
-        return sum(questions.asked for questions in self.oracles)
+    def waiting(self) -> int:
+        """About how many histories something is to be asked."""
+        return len(self.agenda)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """What the best book nets at least and at most, as far as somebody reads it."""
+        return self.bounds.low[0], self.bounds.up[0]
+
+    @property
+    def values(self) -> int:
+        """Values asked so far."""
+        return self._ask_value[0].asked
+
+    @property
+    def choosing(self) -> bool:
+        """Whether books choose their moves."""
+        return bool(self._ask_choice)
 
     @property
     def opened(self) -> bool:

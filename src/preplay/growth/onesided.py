@@ -6,21 +6,20 @@ about first, and where going on cannot beat stopping, nothing is asked any more 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from preplay.game import Game, S, Side, check_side, other
 from preplay.growth import checkpoints
 from preplay.growth.front import Front
-from preplay.growth.goals import Ending, Goal, Grown, GrowthProgress, Limits
+from preplay.growth.goals import Goal, Grown, GrowthProgress, Limits
+from preplay.growth.window import Window
 from preplay.policy import Choices, Policy, check_pair, check_policy
 from preplay.stopping import NEVER, Stop
 from preplay.value import Evaluator, check_evaluator
 
 
-def grow(
+def grow(  # noqa: PLR0913  # an option each
     game: Game[S],
     side: Side,
     base: tuple[Policy[S], Policy[S]],
@@ -56,65 +55,29 @@ def grow(
     watched = progress is not None or checkpoint is not None
     opponent = base[other(side) - 1]
     front = Front(game, side, prep, opponent, value, goal, limits, choices=choices, watched=watched)
-    start = saved = told = time.monotonic()
+
+    def save() -> None:
+        if checkpoint is not None:
+            checkpoints.save(front, window, checkpoint)
+
+    window = Window(front, limits.window, stop, progress, save, every)
     if checkpoint is not None and checkpoint.exists():
-        checkpoints.take_up(front, checkpoint)
+        checkpoints.take_up(front, window, checkpoint)
     else:
         with stop.interruptible():  # the value of the root may take long; before it there is no result
             front.plant()
-    ending: Ending = "complete"
     try:
-        try:
-            while True:
-                now = time.monotonic()
-                if front.full:
-                    ending = "histories"
-                    break
-                if stop.asked:
-                    ending = "interrupted"
-                    break
-                if limits.seconds is not None and now - start >= limits.seconds:
-                    ending = "seconds"
-                    break
-                if front.certified:
-                    ending = "gap"
-                    break
-                if not front.advance(stop):
-                    break
-                if progress is not None and now - told >= 0.1:
-                    told = now
-                    progress(_snapshot(front, start))
-                if checkpoint is not None and now - saved >= every:
-                    checkpoints.save(front, checkpoint)
-                    saved = now
-        except KeyboardInterrupt:
-            if not stop.asked:
-                raise
-            ending = "interrupted"
-        if checkpoint is not None:
-            checkpoints.save(front, checkpoint)
+        ending = window.run(limits)
+        save()
     finally:
-        for k, questions in front.window:
-            questions.forget(k)
-    if progress is not None:
-        progress(_snapshot(front, start))
+        window.forget()
+    window.tell()
     tree = front.freeze()
     return Grown(
         tree=tree,
         ending="complete" if tree.complete and ending != "interrupted" else ending,
         histories=len(front.built),
-        questions=front.asked,
-        values=front.ask_value.asked,
-        seconds=time.monotonic() - start,
-    )
-
-
-def _snapshot(front: Front[Any], start: float) -> GrowthProgress:
-    return GrowthProgress(
-        histories=len(front.built),
-        waiting=len(front.agenda) + len(front.window),
-        low=front.bounds.low[0],
-        up=front.bounds.up[0],
-        seconds=time.monotonic() - start,
-        questions=front.asked,
+        questions=window.asked,
+        values=front.values,
+        seconds=window.seconds,
     )

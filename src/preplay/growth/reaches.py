@@ -33,3 +33,7 @@ class Reaches(NamedTuple):
         outside[player - 1] = max(outside[player - 1], inside[player - 1]) * base
         inside[player - 1] *= prep
         return Reaches(self.chance, (inside[0], inside[1]), (outside[0], outside[1]))
+
+
+CERTAIN = Reaches(1.0, (1.0, 1.0), (0.0, 0.0))
+"""That of the root: both sides are in their books."""

@@ -1,0 +1,194 @@
+"""The questions of a growth under way, and the loop that asks them and applies the answers."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Generic, Protocol
+
+from preplay.game import S
+from preplay.growth.asking import Questions
+from preplay.growth.builder import CLOSED, Builder
+from preplay.growth.goals import Ending, GrowthProgress, Limits
+from preplay.stopping import Stop
+
+
+class Growing(Protocol[S]):
+    """A tree that grows by answers: of one side, or of both."""
+
+    @property
+    def built(self) -> Builder:
+        """The histories met so far."""
+        ...
+
+    @property
+    def oracles(self) -> tuple[Questions[S, Any], ...]:
+        """All who are asked."""
+        ...
+
+    @property
+    def waiting(self) -> int:
+        """About how many histories something is to be asked."""
+        ...
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """What the root is worth at least and at most; nan where nobody works it out."""
+        ...
+
+    @property
+    def certified(self) -> bool:
+        """Whether what is known is as certain as wanted."""
+        ...
+
+    def wanted(self) -> int | None:
+        """The history to ask about next; None: there is none now."""
+        ...
+
+    def state(self, k: int) -> S:
+        """The state of a history that is asked about."""
+        ...
+
+    def questions(self, k: int) -> tuple[Questions[S, Any], ...]:
+        """Whom to ask about `k`; none where the game itself knows."""
+        ...
+
+    def apply(self, k: int, asked: tuple[Questions[S, Any], ...], answers: list[Any]) -> None:
+        """What those who were asked about `k` said."""
+        ...
+
+
+class Window(Generic[S]):
+    """So many questions are under way at once, and answers are applied in the order asked.
+
+    So what is grown does not depend on timing, or on how many engines work.
+    """
+
+    def __init__(
+        self,
+        growing: Growing[S],
+        size: int,
+        stop: Stop,
+        progress: Callable[[GrowthProgress], None] | None = None,
+        save: Callable[[], None] | None = None,
+        every: float = math.inf,
+    ) -> None:
+        self._growing, self._size, self._stop = growing, size, stop
+        self._progress, self._save, self._every = progress, save, every
+        self.under_way: deque[tuple[int, tuple[Questions[S, Any], ...]]] = deque()
+        self.start = self._told = self._saved = time.monotonic()
+
+    def run(self, limits: Limits) -> Ending:
+        """Ask and apply until nothing is left, a limit, or a request to stop."""
+        growing, met = self._growing, self._growing.built.parent
+        most = math.inf if limits.histories is None else limits.histories
+        seconds = math.inf if limits.seconds is None else limits.seconds
+        try:
+            while True:
+                now = time.monotonic()
+                if len(met) >= most:
+                    return "histories"
+                if self._stop.asked:
+                    return "interrupted"
+                if now - self.start >= seconds:
+                    return "seconds"
+                if growing.certified:
+                    return "gap"
+                if not self._advance(most):
+                    return "complete"
+                self._between(now)
+        except KeyboardInterrupt:
+            if not self._stop.asked:
+                raise
+            return "interrupted"
+
+    def _advance(self, most: float) -> bool:
+        """Ask, and apply answers up to one that had to be waited for, or a limit.
+
+        Whether there may be more to do.
+        """
+        growing, under_way = self._growing, self.under_way
+        met, stage, apply = growing.built.parent, growing.built.stage, growing.apply
+        waited = False
+        while not waited and len(met) < most and not growing.certified:
+            self._fill()
+            if len(met) >= most:
+                break
+            if not under_way:
+                return False
+            k, asked = under_way[0]
+            if stage[k] != CLOSED:
+                late = [questions for questions in asked if k not in questions.answers]
+                if late:
+                    waited = True
+                    with self._stop.interruptible():
+                        for questions in late:
+                            questions.wait(k)
+                under_way.popleft()
+                apply(k, asked, [questions.answers.pop(k) for questions in asked])
+            else:
+                under_way.popleft()
+        return True
+
+    def _fill(self) -> None:
+        """Put what is wanted most under way until the window is full."""
+        growing, under_way = self._growing, self.under_way
+        while len(under_way) < self._size and (k := growing.wanted()) is not None:
+            self.ask(k)
+
+    def ask(self, k: int) -> None:
+        """Put the questions about `k` under way in its turn; none where it was closed since."""
+        growing = self._growing
+        asked = growing.questions(k)
+        if asked and growing.built.stage[k] != CLOSED:
+            state = growing.state(k)
+            for questions in asked:
+                questions.submit(k, state)
+        self.under_way.append((k, asked))
+
+    def holds(self, k: int) -> bool:
+        """Whether a question about `k` is under way."""
+        return any(k == j for j, _ in self.under_way)
+
+    def _between(self, now: float) -> None:
+        """What is done between two waits: tell, and save."""
+        if self._progress is not None and now - self._told >= 0.1:
+            self._told = now
+            self.tell()
+        if self._save is not None and now - self._saved >= self._every:
+            self._save()
+            self._saved = now
+
+    def tell(self) -> None:
+        """Let somebody who watches know how far it is."""
+        if self._progress is not None:
+            low, up = self._growing.interval
+            self._progress(
+                GrowthProgress(
+                    histories=len(self._growing.built),
+                    waiting=self._growing.waiting + len(self.under_way),
+                    low=low,
+                    up=up,
+                    seconds=self.seconds,
+                    questions=self.asked,
+                )
+            )
+
+    def forget(self) -> None:
+        """Drop what is under way: nobody waits for the answers any more."""
+        for k, asked in self.under_way:
+            for questions in asked:
+                questions.forget(k)
+        self.under_way.clear()
+
+    @property
+    def asked(self) -> int:
+        """Questions asked so far."""
+        return sum(questions.asked for questions in self._growing.oracles)
+
+    @property
+    def seconds(self) -> float:
+        """How long it took so far."""
+        return time.monotonic() - self.start

@@ -45,20 +45,16 @@ class Questions(Generic[Q, A]):
     def wait(self, ticket: int) -> None:
         """Ask, and unless work goes on ahead ask all that waits; blocks until there is an answer."""
         waiting = self._waiting
-        asked = waiting.copy() if self._ahead is None else {ticket: waiting[ticket]}
+        asked = waiting if self._ahead is None else {ticket: waiting[ticket]}
         answers = self._ask(list(asked.values()))
         if len(answers) != len(asked):
             raise GameError(f"{len(answers)} answers to {len(asked)} questions; expected one each")
         self.asked += len(asked)
         self.answers.update(zip(asked, answers, strict=True))
-        for t in asked:
-            del waiting[t]
-
-    def take(self, ticket: int) -> A:
-        """The answer to a question; blocks until it is there."""
-        if ticket not in self.answers:
-            self.wait(ticket)
-        return self.answers.pop(ticket)
+        if asked is waiting:
+            waiting.clear()
+        else:
+            del waiting[ticket]
 
     def forget(self, ticket: int) -> None:
         """Drop a question, if it is under way: its answer no longer matters."""

@@ -93,7 +93,11 @@ class Builder:
         """New histories side by side; their indices."""
         names, first, n = self.names, len(self.parent), len(actions)
         self.parent.extend([parent] * n)
-        self.action.fromlist([names.setdefault(action, len(names)) for action in actions])
+        try:
+            numbers = [names[action] for action in actions]
+        except KeyError:
+            numbers = [names.setdefault(action, len(names)) for action in actions]
+        self.action.fromlist(numbers)
         self.player.extend(players)
         self.base.fromlist(base)
         self.prep.fromlist(prep)

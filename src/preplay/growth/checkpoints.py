@@ -88,7 +88,7 @@ def _restore(front: Front[S], window: Window[S], columns: dict[str, Any]) -> Non
                 priority = front.potential(k)
             front.agenda.add(k, priority)
     for k in asked_about:
-        window.ask(k)
+        window.put(k, front.questions(k))
     answered = set(columns["untaken"].tolist())
     for questions in front.oracles:
         mine = [k for k, asked in window.under_way if questions in asked and k in answered]

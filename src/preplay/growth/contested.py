@@ -33,7 +33,7 @@ from preplay.growth.goals import Ending, GrowthProgress, Limits
 from preplay.growth.holdings import Holdings
 from preplay.growth.met import Met
 from preplay.growth.reaches import CERTAIN, Reaches
-from preplay.growth.window import Window
+from preplay.growth.window import Asked, Window
 from preplay.policy import REST, Policy, check_pair
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Bools, Tree
@@ -86,17 +86,16 @@ class ContestedGrowth(Generic[S]):
         self.kept: Mapping[str, npt.NDArray[Any]] = {}
         """What a checkpoint remembered beside the tree."""
         self._marked: dict[str, npt.NDArray[np.generic]] = {}
-        self._met = Met(self.game)
-        self._states, self.built, self.state = self._met.states, self._met.built, self._met.state
-        self._holdings = Holdings(self.built, everything=not self.lazy)
+        self.met = Met(self.game)
+        self._holdings = Holdings(self.met.built, everything=not self.lazy)
         self._heap: list[tuple[float, int]] = []
         self._ask_value: Questions[S, Any] = to_evaluator(self.value)
         self._ask_base = tuple(to_policy(policy) for policy in self.base)
         self._ask_prep = tuple(to_policy(policy) for policy in self.prep)
-        self.oracles: tuple[Questions[S, Any], ...] = (self._ask_value, *self._ask_base, *self._ask_prep)
+        self.oracles: Asked[S] = (self._ask_value, *self._ask_base, *self._ask_prep)
         self._window: Window[S] = Window(self, self.limits.window, self.stop, self.progress)
         self._saved = time.monotonic()
-        root, _ = self._met.root()
+        root, _ = self.met.root()
         if self.checkpoint is not None and self.checkpoint.exists():
             with reading(self.checkpoint):
                 self._take_up(read_columns(self.checkpoint, self._purpose()))
@@ -146,17 +145,17 @@ class ContestedGrowth(Generic[S]):
         """Whoever solves the game says so."""
         return False
 
-    def wanted(self) -> int | None:
+    def wanted(self) -> tuple[int, Asked[S]] | None:
         """The most important history where something is needed, not known, and not asked already."""
         while self._heap:
             _, k = heapq.heappop(self._heap)
             if self._missing(k) and not self._window.holds(k):
-                return k
+                return k, self._questions(k)
         return None
 
-    def questions(self, k: int) -> tuple[Questions[S, Any], ...]:
+    def _questions(self, k: int) -> Asked[S]:
         """What must be asked at `k`: its value, the mover's policies, or all of these."""
-        player = self.built.player[k]
+        player = self.met.built.player[k]
         asked = [self._ask_value] if self._holdings.unvalued(k) else []
         if player != CHANCE and self._holdings.unexpanded(k):
             asked.append(self._ask_base[player - 1])
@@ -164,13 +163,13 @@ class ContestedGrowth(Generic[S]):
                 asked.append(self._ask_prep[player - 1])
         return tuple(asked)
 
-    def apply(self, k: int, asked: tuple[Questions[S, Any], ...], answers: list[Any]) -> None:
+    def apply(self, k: int, asked: Asked[S]) -> None:
         """A value and the mover's policies were found, or some of these; chance is known."""
-        built = self.built
+        built, answers = self.met.built, [questions.answers.pop(k) for questions in asked]
         if self._ask_value in asked:
-            built.value[k], built.radius[k] = self._met.value(k, answers.pop(0))
+            built.value[k], built.radius[k] = self.met.value(k, answers.pop(0))
         if built.player[k] == CHANCE and built.stage[k] != EXPANDED:
-            answers = [self.game.chance(self._states[k])]
+            answers = [self.game.chance(self.met.states[k])]
         if answers:
             self._expand(k, base=answers[0], prep=answers[-1])
             self._require(self._holdings.follow(k))
@@ -179,7 +178,7 @@ class ContestedGrowth(Generic[S]):
     def _require(self, histories: Iterable[int]) -> None:
         """Ask what is needed at these histories and not known."""
         for k in histories:
-            if self._missing(k) and k in self._states:
+            if self._missing(k) and k in self.met.states:
                 heapq.heappush(self._heap, (-self._worth(self._holdings.reaches[k]), k))
 
     def _missing(self, k: int) -> bool:
@@ -187,14 +186,14 @@ class ContestedGrowth(Generic[S]):
 
     def _expand(self, k: int, base: Distribution, prep: Distribution) -> None:
         """Create the children of `k`: all that base or prep plays."""
-        built, state, reach = self.built, self._states[k], self._holdings.reaches[k]
+        built, state, reach = self.met.built, self.met.states[k], self._holdings.reaches[k]
         player, worthy = built.player[k], self._holdings.worthy[k]
         if REST in prep and (player == CHANCE or worthy):
-            raise GameError(f"{self._met.where(k)}: a share for '{REST}'; expected it of base play alone")
-        self._met.distribution(k, base)
-        self._met.distribution(k, prep)
+            raise GameError(f"{self.met.where(k)}: a share for '{REST}'; expected it of base play alone")
+        self.met.distribution(k, base)
+        self.met.distribution(k, prep)
         actions = [a for a in dict.fromkeys((*prep, *base)) if prep.get(a, 0.0) + base.get(a, 0.0) > 0.0]
-        states = self._met.after(k, state, actions)
+        states = self.met.after(k, state, actions)
         built.first[k], built.count[k] = len(built), len(actions)
         built.stage[k] = EXPANDED
         for action, child in zip(actions, states, strict=True):
@@ -206,16 +205,16 @@ class ContestedGrowth(Generic[S]):
     ) -> None:
         """A new history, which base and prep play with these shares."""
         player = self.game.player(state)
-        built, (base, prep) = self.built, shares
+        built, (base, prep) = self.met.built, shares
         k = built.add(parent, action, player, base, prep)
         if player == FINAL:
-            built.value[k] = self._met.utility(k, state)
+            built.value[k] = self.met.utility(k, state)
             built.stage[k] = CLOSED
         elif reach.most <= self.limits.negligible:
             built.value[k] = built.radius[k] = 0.5
             built.stage[k] = CLOSED
         else:
-            self._states[k] = state
+            self.met.states[k] = state
         self._holdings.add(reach, self._in_w(k, reach))
 
     def _worth(self, reach: Reaches) -> float:
@@ -224,8 +223,8 @@ class ContestedGrowth(Generic[S]):
 
     def _in_w(self, k: int, reach: Reaches) -> bool:
         """Whether `k` matters to its mover."""
-        player = self.built.player[k]
-        if player not in (1, 2) or self.built.stage[k] == CLOSED or self.built.is_rest(k):
+        player = self.met.built.player[k]
+        if player not in (1, 2) or self.met.built.stage[k] == CLOSED or self.met.built.is_rest(k):
             return False
         return reach.matters(player - 1) >= self.costs[player - 1]
 
@@ -233,7 +232,7 @@ class ContestedGrowth(Generic[S]):
 
     def grown(self) -> Contested:
         """The tree so far; where a stop left values out they are unknown."""
-        built, holdings = self.built, self._holdings
+        built, holdings = self.met.built, self._holdings
         expanded: Bools = np.equal(built.column("stage"), EXPANDED)
         opened = np.array([holdings.open(k) for k in range(len(built))], dtype=np.bool_)
         order, _ = built.breadth_first(expanded)
@@ -288,7 +287,7 @@ class ContestedGrowth(Generic[S]):
             self._saved = time.monotonic()
 
     def _columns(self) -> dict[str, npt.NDArray[np.generic]]:
-        return self.built.columns() | {
+        return self.met.built.columns() | {
             "adopted": np.array(self._holdings.adopted, dtype=np.bool_),
             "asked": np.array([q.asked for q in self.oracles]),
             "purpose": np.array(self._purpose()),
@@ -298,18 +297,18 @@ class ContestedGrowth(Generic[S]):
         return f"an equilibrium at costs {self.costs[0]:g} and {self.costs[1]:g}"
 
     def _take_up(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        built, holdings = self.built, self._holdings
+        built, holdings = self.met.built, self._holdings
         built.restore(columns)
         for questions, asked in zip(self.oracles, columns["asked"].tolist(), strict=True):
             questions.asked = asked
         self.kept = columns
-        state = self._met.replay()
+        state = self.met.replay()
         for k, above in enumerate(built.parent):  # parents were met before their children
             reach = CERTAIN
             if above >= 0:
                 prep = built.prep[k] if holdings.worthy[above] else 0.0
                 reach = holdings.reaches[above].after(built.player[above], built.base[k], prep)
-            self._states[k] = state(k)
+            self.met.states[k] = state(k)
             holdings.add(reach, self._in_w(k, reach))
         if columns["adopted"].shape != (len(built),):
             raise ValueError("columns of unequal length")

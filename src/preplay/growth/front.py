@@ -6,19 +6,20 @@ import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic
+from typing import Generic
 
 import numpy as np
 
 from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side
 from preplay.growth.agenda import Agenda, ByPriority, MostPromising
-from preplay.growth.asking import MenuOrPrep, Questions, to_choices, to_evaluator, to_policy
+from preplay.growth.asking import MenuOrPrep, to_choices, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED
 from preplay.growth.goals import Goal, Limits
 from preplay.growth.intervals import Bounds, Intervals, Unbounded
 from preplay.growth.met import Met
 from preplay.growth.sharing import Pools
+from preplay.growth.window import Asked
 from preplay.policy import REST, Choices, Menu, Policy
 from preplay.tree import Tree
 from preplay.value import Evaluator, Value
@@ -45,7 +46,7 @@ class Front(Generic[S]):
 
     def __post_init__(self) -> None:
         self.met = Met(self.game)
-        self.built, self.states, self.state = self.met.built, self.met.states, self.met.state
+        self.built, self.states = self.met.built, self.met.states
         self.reach: list[float] = []
         self.opening: set[int] = set()
         """The histories before the side's first decision, and those of that decision."""
@@ -61,10 +62,10 @@ class Front(Generic[S]):
         self.bounds: Bounds = intervals if read else Unbounded()
         self.agenda: Agenda = ByPriority(self.built)
         self.deviations = 0.0
-        self._ask_value: tuple[Questions[S, Any], ...] = (to_evaluator(self.value),)
-        self._ask_prep: tuple[Questions[S, Any], ...] = (to_policy(self.prep),)
-        self._ask_base: tuple[Questions[S, Any], ...] = (to_policy(self.opponent),)
-        self._ask_choice: tuple[Questions[S, Any], ...] = ()
+        self._ask_value: Asked[S] = (to_evaluator(self.value),)
+        self._ask_prep: Asked[S] = (to_policy(self.prep),)
+        self._ask_base: Asked[S] = (to_policy(self.opponent),)
+        self._ask_choice: Asked[S] = ()
         if self.choices is not None and self.choices.deviations != 0:
             most = self.choices.deviations
             self.deviations = math.inf if most is None else most
@@ -120,7 +121,7 @@ class Front(Generic[S]):
         built = self.built
         mover, reach = built.player[k], self.reach[k]
         own = mover == self.side
-        state = self.states.pop(k) if k in self.states else self.state(k)
+        state = self.states.pop(k) if k in self.states else self.met.state(k)
         states = self.met.after(k, state, actions)
         players = list(map(self.game.player, states))
         if REST in actions:
@@ -182,9 +183,14 @@ class Front(Generic[S]):
 
         The rest of the opponent's moves is a leaf whatever it is worth: it ends the book.
         """
-        built, reach = self.built, self.reach[k]
-        built.value[k], built.radius[k] = self.met.value(k, value)
-        low, high = self.mine(k)
+        built, reach, (mean, radius) = self.built, self.reach[k], value
+        if not (0.0 <= mean <= 1.0 and radius >= 0.0):
+            self.met.value(k, value)
+        built.value[k] = mean
+        low = high = mean if self.side == 1 else 1.0 - mean
+        if radius != 0.0:
+            built.radius[k] = radius
+            low, high = max(0.0, low - radius), min(1.0, high + radius)
         own = built.player[k] == self.side
         if own and self.pools is not None:
             self.pooled(k, self.pools, reach * (1.0 - low))
@@ -208,7 +214,7 @@ class Front(Generic[S]):
 
     def pooled(self, k: int, pools: Pools[S], hope: float) -> None:
         """Memory is paid by position: ask further about `k` only when its position may pay."""
-        state = self.state(k)
+        state = self.met.state(k)
         self.states.pop(k, None)
         number = pools.enter(k, state, hope)
         pools.wait(k, state)
@@ -228,17 +234,19 @@ class Front(Generic[S]):
 
     # --- asking ---------------------------------------------------------------------------------
 
-    def wanted(self) -> int | None:
+    def wanted(self) -> tuple[int, Asked[S]] | None:
         """The most promising history about which a player is to be asked; what chance does is known."""
         player = self.built.player
         while len(player) < self._most:
             k = self.agenda.take()
-            if k is None or player[k] != CHANCE:
-                return k
-            self.expand(k, self.game.chance(self.state(k)))
+            if k is None:
+                return None
+            if player[k] != CHANCE:
+                return k, self.questions(k)
+            self.expand(k, self.game.chance(self.met.state(k)))
         return None
 
-    def questions(self, k: int) -> tuple[Questions[S, Any], ...]:
+    def questions(self, k: int) -> Asked[S]:
         """Whom to ask about `k` next."""
         built = self.built
         if built.player[k] != self.side:
@@ -249,9 +257,9 @@ class Front(Generic[S]):
             return self._ask_prep
         return self._ask_choice
 
-    def apply(self, k: int, asked: tuple[Questions[S, Any], ...], answers: list[Any]) -> None:
+    def apply(self, k: int, asked: Asked[S]) -> None:
         """A value, a menu or a distribution was found."""
-        (answer,) = answers
+        answer = asked[0].answers.pop(k)
         if asked is self._ask_value:
             self.valued(k, answer)
         elif isinstance(answer, tuple):

@@ -6,20 +6,24 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, Protocol, TypeAlias
 
 from preplay.game import S
 from preplay.growth.asking import Questions
-from preplay.growth.builder import CLOSED, Builder
+from preplay.growth.builder import CLOSED
 from preplay.growth.goals import Ending, GrowthProgress, Limits
+from preplay.growth.met import Met
 from preplay.stopping import Stop
+
+Asked: TypeAlias = tuple[Questions[S, Any], ...]
+"""Those who are asked about one history; none where the game itself knows."""
 
 
 class Growing(Protocol[S]):
     """A tree that grows by answers: of one side, or of both."""
 
     @property
-    def built(self) -> Builder:
+    def met(self) -> Met[S]:
         """The histories met so far."""
         ...
 
@@ -40,23 +44,15 @@ class Growing(Protocol[S]):
 
     @property
     def certified(self) -> bool:
-        """Whether what is known is as certain as wanted."""
+        """Whether the interval is as small as wanted."""
         ...
 
-    def wanted(self) -> int | None:
-        """The history to ask about next; None: there is none now."""
+    def wanted(self) -> tuple[int, Asked[S]] | None:
+        """The history to ask about next, and whom; None: there is none now."""
         ...
 
-    def state(self, k: int) -> S:
-        """The state of a history that is asked about."""
-        ...
-
-    def questions(self, k: int) -> tuple[Questions[S, Any], ...]:
-        """Whom to ask about `k`; none where the game itself knows."""
-        ...
-
-    def apply(self, k: int, asked: tuple[Questions[S, Any], ...], answers: list[Any]) -> None:
-        """What those who were asked about `k` said."""
+    def apply(self, k: int, asked: Asked[S]) -> None:
+        """Those who were asked about `k` have answered: take the answers."""
         ...
 
 
@@ -76,13 +72,14 @@ class Window(Generic[S]):
         every: float = math.inf,
     ) -> None:
         self._growing, self._size, self._stop = growing, size, stop
+        self._states = growing.met.states
         self._progress, self._save, self._every = progress, save, every
-        self.under_way: deque[tuple[int, tuple[Questions[S, Any], ...]]] = deque()
+        self.under_way: deque[tuple[int, Asked[S]]] = deque()
         self.start = self._told = self._saved = time.monotonic()
 
     def run(self, limits: Limits) -> Ending:
         """Ask and apply until nothing is left, a limit, or a request to stop."""
-        growing, met = self._growing, self._growing.built.parent
+        met = self._growing.met.built.parent
         most = math.inf if limits.histories is None else limits.histories
         seconds = math.inf if limits.seconds is None else limits.seconds
         try:
@@ -94,9 +91,9 @@ class Window(Generic[S]):
                     return "interrupted"
                 if now - self.start >= seconds:
                     return "seconds"
-                if growing.certified:
+                if limits.gap > 0.0 and self._growing.certified:
                     return "gap"
-                if not self._advance(most):
+                if not self._advance(most, limits.gap):
                     return "complete"
                 self._between(now)
         except KeyboardInterrupt:
@@ -104,48 +101,42 @@ class Window(Generic[S]):
                 raise
             return "interrupted"
 
-    def _advance(self, most: float) -> bool:
+    def _advance(self, most: float, gap: float) -> bool:
         """Ask, and apply answers up to one that had to be waited for, or a limit.
 
         Whether there may be more to do.
         """
-        growing, under_way = self._growing, self.under_way
-        met, stage, apply = growing.built.parent, growing.built.stage, growing.apply
+        growing, under_way, size, states = self._growing, self.under_way, self._size, self._states
+        met, stage, wanted = growing.met.built.parent, growing.met.built.stage, growing.wanted
         waited = False
-        while not waited and len(met) < most and not growing.certified:
-            self._fill()
+        while not waited and len(met) < most and not (gap > 0.0 and growing.certified):
+            while len(under_way) < size and (question := wanted()) is not None:
+                k, asked = question
+                for questions in asked:
+                    questions.submit(k, states[k] if k in states else growing.met.state(k))
+                under_way.append(question)
             if len(met) >= most:
                 break
             if not under_way:
                 return False
             k, asked = under_way[0]
-            if stage[k] != CLOSED:
-                late = [questions for questions in asked if k not in questions.answers]
-                if late:
+            if stage[k] == CLOSED:
+                under_way.popleft()
+                continue
+            for questions in asked:
+                if k not in questions.answers:
                     waited = True
                     with self._stop.interruptible():
-                        for questions in late:
-                            questions.wait(k)
-                under_way.popleft()
-                apply(k, asked, [questions.answers.pop(k) for questions in asked])
-            else:
-                under_way.popleft()
+                        questions.wait(k)
+            under_way.popleft()
+            growing.apply(k, asked)
         return True
 
-    def _fill(self) -> None:
-        """Put what is wanted most under way until the window is full."""
-        growing, under_way = self._growing, self.under_way
-        while len(under_way) < self._size and (k := growing.wanted()) is not None:
-            self.ask(k)
-
-    def ask(self, k: int) -> None:
-        """Put the questions about `k` under way in its turn; none where it was closed since."""
-        growing = self._growing
-        asked = growing.questions(k)
-        if asked and growing.built.stage[k] != CLOSED:
-            state = growing.state(k)
+    def put(self, k: int, asked: Asked[S]) -> None:
+        """Put questions that were under way before an interruption under way again, in their turn."""
+        if self._growing.met.built.stage[k] != CLOSED:
             for questions in asked:
-                questions.submit(k, state)
+                questions.submit(k, self._growing.met.state(k))
         self.under_way.append((k, asked))
 
     def holds(self, k: int) -> bool:
@@ -167,7 +158,7 @@ class Window(Generic[S]):
             low, up = self._growing.interval
             self._progress(
                 GrowthProgress(
-                    histories=len(self._growing.built),
+                    histories=len(self._growing.met.built),
                     waiting=self._growing.waiting + len(self.under_way),
                     low=low,
                     up=up,

@@ -16,9 +16,9 @@ from typing import Generic, NamedTuple
 
 import numpy as np
 
-from preplay.errors import GameError, InputError, StoreError
+from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side, other
-from preplay.growth.columns import read_columns, save_columns
+from preplay.growth.columns import read_columns, reading, save_columns
 from preplay.policy import REST, Menu, Menus, Policy, check_distribution
 from preplay.stopping import Stop
 from preplay.tree import Bools, Bytes, Floats, Ints
@@ -163,8 +163,8 @@ class Hiding(Generic[S]):
         return np.array(self._rows), self.questions, self.rounds
 
     def _take_up(self, path: Path) -> None:
-        columns = read_columns(path, self.purpose)
-        try:
+        with reading(path):
+            columns = read_columns(path, self.purpose)
             table, told = columns["table"].astype(np.float64), columns["told"].astype(np.float64)
             names = [str(name) for name in columns["names"]]
             _check(table, names)
@@ -177,11 +177,6 @@ class Hiding(Generic[S]):
                 self._rows.append(row)
             self.questions, self.rounds = int(told[0]), int(told[1])
             self.before = None if math.isnan(told[2]) else float(told[2])
-        except Exception as error:
-            reason = " ".join(str(error).split())
-            raise StoreError(
-                f"{path}: not a checkpoint to go on from ({reason}); remove it to start anew"
-            ) from None
 
     def history(self, k: int) -> tuple[str, ...]:
         """The actions from the root."""

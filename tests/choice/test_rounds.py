@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,11 +20,12 @@ from preplay.growth import Limits
 from preplay.judging import Judge
 from preplay.matchup import Matchup
 from preplay.preparation import Prepared, prepare
+from preplay.preparation.comparing import ladder
 from preplay.value import Exact, Value, ValueFunction
 
 BASE, PREP = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
 SIDES, COSTS = st.sampled_from([1, 2]), st.sampled_from([0.003, 0.01, 0.03])
-DEVIATIONS = st.sampled_from([1, 2, None])
+DEVIATIONS = st.sampled_from([1, 2, 3, None])
 MENUS = games(depth=5, own=12, menus=True)
 MOST = 2000
 """Books to enumerate."""
@@ -138,3 +140,84 @@ def test_never_worse_than_the_fixed_book_wherever_it_is_cut(
         assert prepared.response.net == prepared.fixed.net
     told = in_use(raw, matchup, asked, side)
     assert prepared.response.upper >= best_net(told, side, cost, most) - 1e-9
+
+
+def far_trap(left: int, played: str = "") -> Raw:
+    """A line of own moves, three at each: only b and then first choices to the end win."""
+    if not left:
+        return {"utility": 1.0 if played == f"b{'a' * (len(played) - 1)}" else 0.2}
+    moves: Raw = {m: {"base": float(m == "a"), "prep": float(m == "a"), "menu": True} for m in "abc"}
+    return {
+        "player": 1,
+        "actions": {m: edge | {"to": far_trap(left - 1, played + m)} for m, edge in moves.items()},
+    }
+
+
+@pytest.mark.parametrize("histories", [10, 40, 70, 100, 200, None])
+def test_what_one_deviation_finds_is_not_lost_among_more(histories: int | None) -> None:
+    game = tabular.parse({"format": tabular.FORMAT, "root": far_trap(5)})
+    menus, limits = (tabular.TabularMenus(), None), Limits(histories=histories, window=1)
+    nets = []
+    for most in (0, 1, 2, 3, 4, 5, None):
+        matchup: Matchup[Any] = Matchup(
+            "test", game, (BASE, BASE), (PREP, PREP), ValueFunction(lambda _: 0.2), enumerable=True,
+            menus=menus, deviations=(most, None),
+        )  # fmt: skip
+        prepared = prepare(matchup, 1, 0.01, limits=limits)
+        nets.append(prepared.response.net)
+        assert prepared.response.upper >= (0.95 if most != 0 else 0.2) - 1e-9
+    assert nets == sorted(nets)
+    assert nets[1:] == pytest.approx([0.2 if histories == 10 else 0.95] * 6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(MENUS, SIDES, COSTS, st.integers(1, 3), st.integers(1, 60), st.booleans())
+def test_more_deviations_are_never_worse_wherever_it_is_cut(
+    raw: Raw, side: Side, cost: float, most: int, histories: int, judged: bool
+) -> None:
+    limits = Limits(histories=histories)
+    matchup, asked = matchup_of(raw, most, judged)
+    assume(matchup.menus[side - 1] is not None and count_plans(raw["root"], side, most) <= MOST)
+    more = prepare(matchup, side, cost, limits=limits)
+    less = prepare(matchup_of(raw, most - 1, judged)[0], side, cost, limits=limits)
+    assert more.response.net >= less.response.net - response.AGREEMENT
+    told = in_use(raw, matchup, asked, side)
+    assert more.response.upper >= best_net(told, side, cost, most) - 1e-9
+
+
+@settings(max_examples=20, deadline=None)
+@given(MENUS, SIDES, COSTS, st.integers(1, 40), st.booleans())
+def test_a_ladder_that_was_cut_short_goes_on_where_it_was(
+    tmp_path_factory: pytest.TempPathFactory,
+    raw: Raw,
+    side: Side,
+    cost: float,
+    histories: int,
+    judged: bool,
+) -> None:
+    offered = matchup_of(raw, 2, judged)[0].menus[side - 1] is not None
+    folder = tmp_path_factory.mktemp("run")
+    kept = folder / "checkpoint.npz"
+    prepare(
+        matchup_of(raw, 2, judged)[0], side, cost, limits=Limits(histories=histories), checkpoint=kept
+    )
+    names = {"fixed.npz", "deviations-1.npz"} if offered else set()
+    assert {path.name for path in folder.iterdir()} == {"checkpoint.npz"} | names
+    later = prepare(matchup_of(raw, 2, judged)[0], side, cost, checkpoint=kept)
+    once = prepare(matchup_of(raw, 2, judged)[0], side, cost)
+    assert later.response.nodes.tolist() == once.response.nodes.tolist()
+    assert (later.response.net, later.response.upper) == (once.response.net, once.response.upper)
+    assert (later.fixed, later.judged) == (once.fixed, once.judged)
+
+
+@pytest.mark.parametrize(("most", "below"), [(0, 0), (1, 1), (2, 2), (3, 3), (9, 4), (None, 2)])
+def test_the_class_asked_for_has_at_least_half_of_the_time(most: int | None, below: int) -> None:
+    offered = {"a": {"base": 1, "prep": 1, "menu": True, "to": {"utility": 1}}}
+    raw: Raw = {"format": tabular.FORMAT, "root": {"player": 1, "actions": offered}}
+    matchup = matchup_of(raw, most)[0]
+    rungs = ladder(matchup, 1)
+    assert [rung.matchup.deviations for rung in rungs] == [(few, most) for few in (*range(below), most)]
+    left = math.prod(1.0 - rung.part for rung in rungs[:-1])
+    assert left > 0.5
+    assert rungs[-1].part == 1.0
+    assert len(ladder(matchup, 2)) == 1  # who has no menu climbs nothing

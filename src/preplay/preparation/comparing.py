@@ -1,41 +1,79 @@
-"""A choosing book beside that of first choices: it is never worse, whatever cut the work short."""
+"""A choosing book beside those that choose less: it is never worse, whatever cut the work short."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Generic
 
 from preplay.game import S, Side
 from preplay.matchup import Matchup
 from preplay.preparation.found import Fixed, Prepared
+from preplay.response import AGREEMENT
 
-FIXED = 0.25
-"""What the book of first choices takes of the time, at most."""
-
-
-def of_first_choices(matchup: Matchup[S], side: Side) -> Matchup[S] | None:
-    """The matchup in which a side's book plays prep everywhere; None where it does so anyway."""
-    choices = matchup.choices(side)
-    if choices is None or choices.deviations == 0:
-        return None
-    one, two = matchup.deviations
-    return replace(matchup, deviations=(0, two) if side == 1 else (one, 0))
+LOWER = 4
+"""Classes of fewer deviations that are looked at first, at most: those of 0, 1, 2 and 3."""
+UNLIMITED = 2
+"""Of these, how many where deviations have no limit: the largest may then be all there is."""
 
 
-def better(fixed: Prepared, chosen: Prepared) -> Prepared:
-    """The better of two books by the values in use, which says what that of first choices is worth.
+@dataclass(frozen=True)
+class Rung(Generic[S]):
+    """A class of books: those with at most so many deviations a line."""
 
-    The class of choosing books holds the fixed one (fact 9), so with all the time there is the chosen
-    book is at least as good. It need not be where it was cut short, or where prep mixes its moves.
+    matchup: Matchup[S]
+    part: float = 1.0
+    """What it may take of the time left."""
+    name: str = ""
+    """Of its checkpoint; empty for the class that was asked for."""
+    telling: str = ""
+    """What a reader hears when it begins."""
+
+    def checkpoint(self, whole: Path | None) -> Path | None:
+        """Where its growth may go on from, beside that of the class that was asked for."""
+        return whole.with_stem(self.name) if whole is not None and self.name else whole
+
+
+def ladder(matchup: Matchup[S], side: Side) -> list[Rung[S]]:
+    """The classes of books with 0, 1, … deviations a line, up to the one that was asked for.
+
+    Each holds the one before it and is several times as large (fact 9), so each may take twice the time
+    of the one before, and all but the last together half.
     """
-    net = fixed.response.net
-    worse = chosen.response.net < net
-    best = fixed if worse else chosen
-    bounds = (chosen.response.upper, net, fixed.response.upper if worse else net)
-    told = Fixed(fixed.value, net, fixed.response.size, fixed.grown.ending, worse)
-    ending = chosen.grown.ending
+    choices = matchup.choices(side)
+    most = 0 if choices is None else choices.deviations
+    below = range(UNLIMITED if most is None else min(most, LOWER))
+    one, two = matchup.deviations
+    return [
+        Rung(
+            replace(matchup, deviations=(few, two) if side == 1 else (one, few)),
+            0.5 ** (len(below) - few + 1),
+            f"deviations-{few}" if few else "fixed",
+            f"books whose lines deviate at most {few} times" if few else "the book of first choices",
+        )
+        for few in below
+    ] + [Rung(matchup)]
+
+
+def best_of(books: Sequence[Prepared]) -> Prepared:
+    """The best of a ladder's books by the values in use, with what that of first choices is worth.
+
+    The last class holds the others (fact 9), so with all the time there is its book is at least as good.
+    It need not be where it was cut short, or where prep mixes its moves. The bound is the last one's.
+    """
+    first, last = books[0], books[-1]
+    if first is last:
+        return first
+    best = last
+    for book in reversed(books):
+        if book.response.net > best.response.net + AGREEMENT:
+            best = book
+    bounds = last.response.upper, best.response.upper, *(book.response.net for book in books)
+    net, size = first.response.net, first.response.size
     return replace(
         best,
-        grown=replace(best.grown, ending=ending),
+        grown=replace(best.grown, ending=last.grown.ending),
         response=replace(best.response, upper=max(bounds)),
-        fixed=told,
+        fixed=Fixed(first.value, net, size, first.grown.ending, best is first),
     )

@@ -14,7 +14,7 @@ from preplay.growth import Grown, GrowthProgress, Limits
 from preplay.judging import History, Judge, afresh, settle
 from preplay.logistic import Curve
 from preplay.matchup import Matchup
-from preplay.preparation.comparing import FIXED, better, of_first_choices
+from preplay.preparation.comparing import best_of, ladder
 from preplay.preparation.found import Explored, Prepared, curve_error
 from preplay.preparation.stages import (
     Pace,
@@ -87,14 +87,12 @@ def prepare(
 
     curve, checkpoint = _calibrated(matchup, pace, checkpoint)
     known: Verdicts = {}
-    plain = of_first_choices(matchup, side)
-    if plain is None:
-        prepared = chosen(matchup, pace, checkpoint, known)
-    else:
-        pace.tell("the book of first choices")
-        fixed = chosen(plain, pace.part(FIXED), checkpoint and checkpoint.with_stem("fixed"), known)
-        prepared = better(fixed, chosen(matchup, pace, checkpoint, known))
-    prepared = _confirmed(matchup, prepared, pace)
+    books = []
+    for rung in ladder(matchup, side):
+        if rung.telling:
+            pace.tell(rung.telling)
+        books.append(chosen(rung.matchup, pace.part(rung.part), rung.checkpoint(checkpoint), known))
+    prepared = _confirmed(matchup, best_of(books), pace)
     best, errors = prepared.response, [prepared.response.error]
     if prepared.judged is not None:
         errors = [max(best.error, prepared.judged.error)]

@@ -16,7 +16,7 @@ from preplay.growth.agenda import Agenda, ByPriority, MostPromising
 from preplay.growth.asking import MenuOrPrep, to_choices, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED
 from preplay.growth.goals import Goal, Limits
-from preplay.growth.intervals import Bounds, Intervals, Unbounded
+from preplay.growth.intervals import Intervals
 from preplay.growth.met import Met
 from preplay.growth.sharing import Pools
 from preplay.growth.window import Asked
@@ -57,9 +57,9 @@ class Front(Generic[S]):
         shared = self.pools is not None
         certain = self.goal.certain and not shared
         beaten = None if self.goal.limited or shared else self.beaten
-        intervals = Intervals(self.built, certain, self.give_up, beaten, shared)
-        read = self.watched or certain or self.limits.gap > 0.0
-        self.bounds: Bounds = intervals if read else Unbounded()
+        self.bounds = Intervals(self.built, certain, self.give_up, beaten, shared)
+        self._bounded = self.watched or certain or self.limits.gap > 0.0
+        """Whether bounds are worked out, which takes a fifth of growth's time."""
         self.agenda: Agenda = ByPriority(self.built)
         self.deviations = 0.0
         self._ask_value: Asked[S] = (to_evaluator(self.value),)
@@ -70,8 +70,8 @@ class Front(Generic[S]):
             most = self.choices.deviations
             self.deviations = math.inf if most is None else most
             self._ask_choice = (to_choices(MenuOrPrep(self.choices.menus, self.prep)),)
-            self.agenda = MostPromising(self.built, intervals, FIRST)
-            self.bounds = intervals
+            self.agenda = MostPromising(self.built, self.bounds, FIRST)
+            self._bounded = True
         self.oracles = (*self._ask_value, *self._ask_prep, *self._ask_base, *self._ask_choice)
 
     # --- creating histories ---------------------------------------------------------------------
@@ -142,7 +142,8 @@ class Front(Generic[S]):
             self.opening.update(children)
         up, low = self.enter(children, states, players, [reach * p for p in shares], opening)
         self.met.thin(k, state, children)
-        self.bounds.going_on(k, up, low, self.goal.cost if own else 0.0)
+        if self._bounded:
+            self.bounds.going_on(k, up, low, self.goal.cost if own else 0.0)
 
     def enter(
         self,
@@ -194,7 +195,8 @@ class Front(Generic[S]):
         own = built.player[k] == self.side
         if own and self.pools is not None:
             self.pooled(k, self.pools, reach * (1.0 - low))
-            self.bounds.stopping(k, reach * high, reach * low, reach)
+            if self._bounded:
+                self.bounds.stopping(k, reach * high, reach * low, reach)
             return
         potential = self.goal.potential(reach, low) if own else 0.0
         if potential > 0.0:
@@ -205,7 +207,8 @@ class Front(Generic[S]):
             built.stage[k] = CLOSED
             self.states.pop(k, None)
             hope = -math.inf
-        self.bounds.stopping(k, reach * high, reach * low, hope)
+        if self._bounded:
+            self.bounds.stopping(k, reach * high, reach * low, hope)
 
     def potential(self, k: int) -> float:
         """How much expanding an own history may add; 0 or less: it is a leaf."""
@@ -295,7 +298,7 @@ class Front(Generic[S]):
     @property
     def interval(self) -> tuple[float, float]:
         """What the best book nets at least and at most, as far as somebody reads it."""
-        return self.bounds.low[0], self.bounds.up[0]
+        return (self.bounds.low[0], self.bounds.up[0]) if self._bounded else (math.nan, math.nan)
 
     @property
     def values(self) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,58 +28,6 @@ Intervals only shrink, so one that is out of date is still true; in the end all 
 
 BOUNDS = ("up", "low", "stop_up", "stop_low", "on_up", "on_low")
 """What is kept of every history, as far as it was worked out."""
-
-
-class Bounds(Protocol):
-    """What histories may earn, by what was learned about them and about those below."""
-
-    up: list[float]
-    """The most that each may earn."""
-    low: list[float]
-    """The least."""
-
-    def add(self, up: list[float], low: list[float]) -> None:
-        """Bounds of new histories."""
-        ...
-
-    def stopping(self, k: int, up: float, low: float, hope: float) -> None:
-        """An own history got its value; going on from it may earn up to `hope`."""
-        ...
-
-    def going_on(self, k: int, up: list[float], low: list[float], cost: float) -> None:
-        """The children of `k` are there, with these bounds; going on to them costs this much."""
-        ...
-
-    def columns(self) -> dict[str, npt.NDArray[np.float64]]:
-        """What a checkpoint keeps: bounds as out of date as they are."""
-        ...
-
-    def restore(self, columns: Mapping[str, npt.NDArray[Any]], cost: float) -> None:
-        """Take the bounds of a checkpoint; going on from where a book chooses costs this much."""
-        ...
-
-
-class Unbounded:
-    """Bounds that nobody reads: none are worked out, which takes a fifth of growth's time."""
-
-    def __init__(self) -> None:
-        self.up, self.low = [math.nan], [math.nan]
-
-    def add(self, up: list[float], low: list[float]) -> None:
-        """Nobody asks."""
-
-    def stopping(self, k: int, up: float, low: float, hope: float) -> None:
-        """Nobody asks."""
-
-    def going_on(self, k: int, up: list[float], low: list[float], cost: float) -> None:
-        """Nobody asks."""
-
-    def columns(self) -> dict[str, npt.NDArray[np.float64]]:
-        """None."""
-        return {}
-
-    def restore(self, columns: Mapping[str, npt.NDArray[Any]], cost: float) -> None:
-        """Nobody asks."""
 
 
 class Intervals:

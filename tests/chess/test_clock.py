@@ -30,8 +30,8 @@ from preplay.matchup import Matchup, open_matchup
 from preplay.preparation import Prepared, book_of, prepare
 from preplay.runs.encoding import as_data, plain
 from preplay.runs.prepared import result_of
+from preplay.sampling.replaying import FRESH
 from preplay.sampling.streams import Playout
-from preplay.sampling.timeshare import FRESH
 from preplay.stopping import Stop
 
 pytestmark = pytest.mark.usefixtures("stockfish")

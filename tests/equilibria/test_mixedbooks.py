@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from publictrees import before, books, compiling, complete, law, own, random_mixed, trees, utility, v
 
 from preplay.equilibria import solve
-from preplay.equilibria.strategy import behaviour, draw, first_advantage, play_entropy
+from preplay.equilibria.strategy import behaviour, draw, first_advantages, play_entropy
 from preplay.tree import Tree, from_parents
 
 SEEDS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
@@ -88,7 +88,7 @@ def test_entropy_of_play(tree: Any, rng: Any) -> None:
 
 @compiling
 @given(trees(most=14), SEEDS, st.sampled_from([1, 2]), st.integers(0, 10), st.booleans())
-def test_first_advantage_by_walking(  # noqa: C901  # the slow way, written out
+def test_first_advantages_by_walking(  # noqa: C901  # the slow way, written out
     tree: Any, rng: Any, side: Any, tenths: Any, partly: bool
 ) -> None:
     level = tenths / 10 - 1e-6
@@ -140,7 +140,7 @@ def test_first_advantage_by_walking(  # noqa: C901  # the slow way, written out
     walk(0, 1.0)
     reached = sum(found.values())
     parts = [p / reached for p in found.values() if p > 0.0]
-    answer = first_advantage(tree, side, x, level, studied)
+    (answer,) = first_advantages(tree, side, x, [level], studied)
     assert answer.reached == pytest.approx(reached, abs=1e-12)
     assert answer.entropy == pytest.approx(-sum(p * math.log(p) for p in parts), abs=1e-9)
 
@@ -169,8 +169,8 @@ def test_theorem_2_on_a_game_that_meets_its_conditions(side: Any, doors: Any) ->
     value = result.value if side == 1 else 1.0 - result.value
     opponent = result.x[2 - side]
     nontrivial = 0
-    for level in (value + 0.05, (value + 1) / 2, 0.95):
-        found = first_advantage(tree, side, opponent, level)
+    levels = (value + 0.05, (value + 1) / 2, 0.95)
+    for level, found in zip(levels, first_advantages(tree, side, opponent, levels), strict=True):
         assert found.reached == pytest.approx(1.0)
         bound = (level - value - 0.01) * (math.log(1 / (cost * longest)) - 5)
         assert found.entropy >= bound - 1e-9

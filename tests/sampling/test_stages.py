@@ -27,10 +27,11 @@ from preplay.preparation import Prepared, book_of, prepare
 from preplay.runs.encoding import plain
 from preplay.runs.prepared import result_of
 from preplay.sampling.adaptive import AdaptiveRollouts
+from preplay.sampling.replaying import Memory, time_share
 from preplay.sampling.rollouts import PlayoutRequest, Playouts, at
 from preplay.sampling.sharpen import sharpen
 from preplay.sampling.streams import PIECE, Streams, play_alike, play_unless
-from preplay.sampling.timeshare import Memory, TimeShare, time_share
+from preplay.sampling.timeshare import TimeShare
 from preplay.stopping import Stop
 from preplay.value import Exact, ValueFunction
 

@@ -49,6 +49,7 @@ def _run() -> None:
 
     from preplay.errors import PreplayError
 
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looked for in all that is installed
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show is shown as \\u....
             stream.reconfigure(errors="backslashreplace")

@@ -14,7 +14,7 @@ from preplay import bounds, response
 from preplay.book import Book, Entry
 from preplay.equilibria import Equilibrium, Mixed, SolverProgress, advantages, certify, payoff
 from preplay.equilibria.publicgame import ends, stop_values, stops
-from preplay.equilibria.strategy import behaviour, first_advantage, play_entropy
+from preplay.equilibria.strategy import behaviour, first_advantages, play_entropy
 from preplay.equilibria.turns import Solver, in_turns
 from preplay.game import FINAL, S, Side, other
 from preplay.growth import Contested, ContestedGrowth, GrowthProgress, Limits, grow_contested
@@ -263,8 +263,9 @@ def _entropy(
     value = max(0.0, found.upper if opponent == 1 else 1.0 - found.lower)
     cost = found.costs[opponent - 1]
     best: Entropy | None = None
-    for level in np.linspace(1.0, value, LEVELS, endpoint=False).tolist():
-        first = first_advantage(known.tree, opponent, book, level, known.studied)
+    levels = np.linspace(1.0, value, LEVELS, endpoint=False).tolist()
+    for first in first_advantages(known.tree, opponent, book, levels, known.studied):
+        level = first.level
         now = Entropy(
             play=play,
             advantage=level,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preplay.compiled import jit, step
+from preplay.compiled import jit_of, step
 from preplay.tree import Bools, Bytes, Floats, Ints
 
 IN_OUT, OUT_IN, BOTH = range(3)
@@ -40,7 +40,7 @@ class _Sums(NamedTuple):
     switch: Floats  # [2] what prep instead of base can bring once the side has left
 
 
-@jit
+@jit_of(lambda parent, *_: 180 * len(parent))
 def drop(
     parent: Ints,
     first: Ints,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from preplay.compiled import jit, step
+from preplay.compiled import jit_of, step
 from preplay.equilibria import dropping
 from preplay.equilibria.publicgame import Costs, Mixed, stops
 from preplay.tree import Bools, Bytes, Floats, Ints, Tree
@@ -122,7 +122,7 @@ def _pay(
         row[IN_IN] -= in_in
 
 
-@jit
+@jit_of(lambda first, *_: 40 * len(first))
 def _fold(  # noqa: PLR0915  # one pass over a dozen arrays, which its parts would have to be handed
     first: Ints,
     player: Bytes,

@@ -145,10 +145,12 @@ def outcomes(tree: Tree, x: Mixed) -> Floats:
 def _paid(tree: Tree, one: Floats, two: Floats) -> tuple[Floats, Floats]:
     """[n] how often play comes to each history with a side in its book, and how often it is settled
     there, because the second side stops."""
-    in_one, out_one = _masses(tree, 1, one)[1:]
-    in_two, out_two = _masses(tree, 2, two)[1:]
+    straight_one, in_one, out_one = _masses(tree, 1, one)
+    straight_two, in_two, out_two = _masses(tree, 2, two)
     chance = passes.chance(tree.parent, tree.player, tree.base)
-    stopped = _stopping(tree, 1, one, in_one) * out_two + _stopping(tree, 2, two, in_two) * out_one
+    stopping_one = _stopping(tree, 1, one, straight_one, in_one)
+    stopping_two = _stopping(tree, 2, two, straight_two, in_two)
+    stopped = stopping_one * out_two + stopping_two * out_one
     open_play = in_one * in_two + in_one * out_two + out_one * in_two
     return open_play * chance, stopped * chance
 
@@ -260,9 +262,8 @@ def _masses(tree: Tree, side: Side, x: Floats) -> tuple[Floats, Floats, Floats]:
     return passes.masses(tree.parent, tree.player, tree.base, tree.prep, np.int8(side), x)
 
 
-def _stopping(tree: Tree, side: Side, x: Floats, inside: Floats) -> Floats:
+def _stopping(tree: Tree, side: Side, x: Floats, straight: Floats, inside: Floats) -> Floats:
     """[n] E(h): the mass that stops at an own history, of the mass `inside` that arrives in book."""
-    straight = _masses(tree, side, x)[0]
     staying = np.minimum(x * straight, inside)
     return np.where(decisions(tree, side), inside - staying, 0.0)
 
@@ -295,10 +296,10 @@ def _worth(tree: Tree, side: Side, opponent: Floats, value: Floats) -> passes.Pa
 
 def _payments(tree: Tree, side: Side, opponent: Floats, utility: Floats) -> passes.Payments:
     """What is paid to `side`, whose utility is given, against a mixed book of the opponent."""
-    _, inside, outside = _masses(tree, other(side), opponent)
+    straight, inside, outside = _masses(tree, other(side), opponent)
     weight = passes.chance(tree.parent, tree.player, tree.base) * utility
     leaves = tree.leaves
-    theirs = _stopping(tree, other(side), opponent, inside)
+    theirs = _stopping(tree, other(side), opponent, straight, inside)
     paid = np.where(tree.player == side, outside, theirs) * np.where(leaves, 0.0, weight)
     gone = np.where(leaves, weight * inside, 0.0)
     full = np.where(leaves, weight * (inside + outside), 0.0)

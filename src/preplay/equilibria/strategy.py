@@ -7,6 +7,7 @@ laws with these marginals play the same (Kuhn's theorem).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,10 +71,10 @@ class FirstAdvantage:
     """P_norm: how often prep gets the advantage at all, as far as the tree tells."""
 
 
-def first_advantage(
-    tree: Tree, side: Side, opponent: Floats, level: float, studied: Bools | None = None
-) -> FirstAdvantage:
-    """The law of the first own history worth at least `level` to `side` against a mixed book.
+def first_advantages(
+    tree: Tree, side: Side, opponent: Floats, levels: Sequence[float], studied: Bools | None = None
+) -> list[FirstAdvantage]:
+    """For each level the law of the first own history worth that much to `side` against a mixed book.
 
     The value of a history is what stopping there earns, against the opponent as it then plays; a game
     that ends counts as ending on the side's turn, as in the paper. `studied` [n] marks the own
@@ -87,10 +88,13 @@ def first_advantage(
     move = np.where(mover == side, np.where(known[np.maximum(tree.parent, 0)], tree.prep, 0.0), move)
     move[0] = 1.0
     reach = _products(tree.parent, move)
-    stands = (stop_values(tree, side, opponent) >= level) & (
-        (tree.player == side) | (tree.player == FINAL)
-    )
-    p = reach[_first(tree.parent, stands)]
+    value = stop_values(tree, side, opponent)
+    own = (tree.player == side) | (tree.player == FINAL)
+    return [_law(reach[_first(tree.parent, (value >= level) & own)], level) for level in levels]
+
+
+def _law(p: Floats, level: float) -> FirstAdvantage:
+    """What is told of histories that are met with the probabilities `p`, one at most in a game."""
     p = p[p > 0.0]
     reached = float(p.sum())
     entropy = float(-(p / reached) @ np.log(p / reached)) if reached > 0.0 else 0.0

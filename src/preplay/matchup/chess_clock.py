@@ -35,8 +35,9 @@ from preplay.matchup.people import Known, habits_of, record_of
 from preplay.matchup.searching import PREP_NODES, search_of
 from preplay.matchup.settings import Settings, validate
 from preplay.sampling.adaptive import AdaptiveRollouts
+from preplay.sampling.replaying import Memory, time_share
 from preplay.sampling.streams import Streams
-from preplay.sampling.timeshare import Memory, TimeShare, time_share
+from preplay.sampling.timeshare import TimeShare
 from preplay.stopping import Stop
 
 

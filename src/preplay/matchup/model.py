@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from preplay.judging import Judge
     from preplay.logistic import Curve
     from preplay.sampling.adaptive import AdaptiveRollouts
-    from preplay.sampling.timeshare import Memory, TimeShare
+    from preplay.sampling.replaying import Memory
+    from preplay.sampling.timeshare import TimeShare
     from preplay.stopping import Stop
 
 

@@ -94,13 +94,13 @@ class OpenSpiel(Settings):
 
     kind: Literal["openspiel"]
     game: str
-    base: Play = Play()
+    base: Play = Field(default_factory=Play)
     base1: Play | None = None
     base2: Play | None = None
-    prep: Studied = Studied(policy="search")
+    prep: Studied = Field(default_factory=lambda: Studied(policy="search"))
     prep1: Studied | None = None
     prep2: Studied | None = None
-    value: PlainValue = PlainValue()
+    value: PlainValue = Field(default_factory=PlainValue)
     memory: Literal["histories", "positions"] = "histories"
     cost: float | None = Cost
 

@@ -16,9 +16,9 @@ from preplay.games import tabular
 from preplay.games.clocked import AtTheBoard, Clocked, FromMemory, ShareOfTheRest
 from preplay.games.tabular import Node, TabularPolicy
 from preplay.runs.encoding import plain
+from preplay.sampling.replaying import ByTheBook, mean_of, shares, time_share
 from preplay.sampling.rollouts import PlayoutRequest, at
 from preplay.sampling.streams import Streams
-from preplay.sampling.timeshare import ByTheBook, mean_of, shares, time_share
 from preplay.stopping import Stop
 from preplay.value import Exact
 

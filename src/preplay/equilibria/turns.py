@@ -92,6 +92,8 @@ def in_turns(growth: ContestedGrowth[S], solver: Solver, gap: float) -> tuple[Co
     growth.save()
     if growth.ending != "complete" and best[1].gap < found.gap:  # cut short in an expansion
         return replace(best[0], ending=growth.ending), best[1]
+    if stop.asked and found.solver_gap > gap:  # all that matters may be grown, but it is not solved
+        grown = replace(grown, ending="interrupted")
     return grown, found
 
 

@@ -15,6 +15,7 @@ from preplay.files import check_writable, replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from preplay.equilibria import SolverProgress
@@ -42,16 +43,36 @@ def frontier_figure(
     axis.axhline(unprepared, color=GREY, linewidth=1, linestyle=":")
     axis.annotate("no preparation", (sizes[-1], unprepared), (-4, 4), textcoords="offset points",
                   ha="right", color=GREY, fontsize=9)  # fmt: skip
+    _in_wholes(axis.xaxis)
     axis.set_xlabel("memorized histories")
     axis.set_ylabel("value for the side", color=BLUE)
     if points:
         price = axis.twinx()
-        price.step(sizes[1:], [cost for cost, _, _ in points], where="pre", color=ORANGE, linewidth=1.2)
+        costs = [cost for cost, _, _ in points]
+        price.step(sizes, [costs[0], *costs], where="pre", color=ORANGE, linewidth=1.2)
         price.set_yscale("log")
+        price.margins(y=0.2)  # clear of the line below
+        _plain_numbers(price.yaxis)
         price.set_ylabel("cost below which it pays", color=ORANGE)
         price.spines["top"].set_visible(False)
     axis.set_title(title or "Memory against value", loc="left", fontsize=11)
     return figure
+
+
+def _in_wholes(axis: Axis) -> None:
+    """Ticks at whole numbers alone: nobody memorizes half a history."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _plain_numbers(axis: Axis) -> None:
+    """A few ticks of a logarithmic axis, written as prices are: 0.02, not as a power of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Figure, Any]:
@@ -208,6 +229,8 @@ def sweep_figure(points: Sequence[Point], key: str, measures: Sequence[str], tit
         axis.plot(at, shown, color=BLUE, linewidth=2, marker="o", markersize=4)
         _mark_cut(axis, at, shown, points, measure)
         axis.set_ylabel(measure)
+        if measure == "size":
+            _in_wholes(axis.yaxis)
         axis.grid(True, linewidth=0.4, alpha=0.5)
         axis.spines[["top", "right"]].set_visible(False)
     if plain and points and min(at) > 0 and max(at) / min(at) >= 20:

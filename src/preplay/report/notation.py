@@ -32,10 +32,6 @@ class Written:
     """What lies beyond leaves, in SAN."""
 
 
-SAID = {RESIGN: "resigns", REST: "any other move"}
-"""Actions of chess that are no moves."""
-
-
 def standard(
     tree: Tree, start: str, chess960: bool, beyond: Mapping[int, Continuation]
 ) -> Written | None:
@@ -53,8 +49,8 @@ def standard(
             if leaving:
                 board.pop()
                 continue
-            if moves[k] in SAID:
-                labels[k] = SAID[moves[k]]
+            if moves[k] in UNPLAYED:
+                labels[k] = UNPLAYED[moves[k]]
             elif k:
                 labels[k] = board.san_and_push(board.parse_uci(moves[k])) + labels[k]
                 stack.append((k, True))
@@ -116,4 +112,4 @@ def _written(board: chess.Board, line: Continuation) -> Continuation:
 
 def _reply(board: chess.Board, name: str) -> str:
     move = untimed(name)[0]
-    return SAID.get(move) or board.san(board.parse_uci(move))
+    return UNPLAYED.get(move) or board.san(board.parse_uci(move))

@@ -1,5 +1,5 @@
 // One current position that all parts follow, its address, and the keys.
-import { positionKey, positions } from './chess.js';
+import { movesPiece, positionKey, positions } from './chess.js';
 import { announce, find, settings } from './dom.js';
 import { numbering } from './model.js';
 import { END_NAMES, percent } from './words.js';
@@ -44,13 +44,15 @@ export function makeApp(data, view, flipped) {
   return app;
 }
 
-// Transpositions are looked up a moment after the page is there.
+// Transpositions are looked up a moment after the page is there. Where no piece moves the board is still that of before, which is none.
 function findTwins(app) {
   const groups = new Map();
   app.among = (key) => groups.get(key) || [];
-  app.twins = (k) => app.among(positionKey(app.position(k))).filter((j) => j !== k);
+  const arrived = (k) => k === 0 || movesPiece(app.view.name(k));
+  app.twins = (k) => (arrived(k) ? app.among(positionKey(app.position(k))).filter((j) => j !== k) : []);
   setTimeout(() => {
     for (let j = 0; j < app.view.n; j += 1) {
+      if (!arrived(j)) continue;
       const key = positionKey(app.position(j));
       if (groups.has(key)) groups.get(key).push(j);
       else groups.set(key, [j]);

@@ -55,7 +55,7 @@ function alternatives(app, k) {
     h('ul', {}, options.map(({ move, say, score, worth, replies, line }) => {
       const hoped = replies.length ? replies.reduce((a, b) => (b[2] > a[2] ? b : a)) : null;
       return h('li', { class: mine.has(move) ? 'mine' : null },
-        h('span', { class: 'name' }, say), h('span', { class: 'worth' }, percent(worth), h('span', { class: 'note' }, ` ${score >= 0 ? '+' : '−'}${Math.abs(score / 100).toFixed(2)}`)),
+        h('span', { class: 'name' }, say), h('span', { class: 'worth' }, percent(worth), h('span', { class: 'note' }, ` ${score >= 0 ? '+' : '−'}${Math.abs(score / 100).toFixed(2)} pawns`)),
         h('span', { class: 'hint' }, mine.has(move) ? 'the book’s move. ' : '', replies.length ? `Expect ${replies.slice(0, 2).map(([said, p]) => `${said} ${percent(p, 0)}`).join(', ')}. ` : '',
           hoped && replies.length > 1 && hoped[2] > worth + 0.002 ? `Hope for ${hoped[0]} (${percent(hoped[2])}). ` : '', line ? h('span', { class: 'variation' }, line) : ''));
     })),

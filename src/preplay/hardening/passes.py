@@ -122,22 +122,7 @@ def previous(at: Hideout, x: Floats) -> Floats:
     return before
 
 
-def _swept(
-    at: Hideout,
-    reach: Floats,
-    cost: float,
-    iterations: int,
-    start: int,
-    regret: Floats,
-    book: Floats,
-    mean_y: Floats,
-    mean_x: Floats,
-) -> int:
-    """The work of `sweep`."""
-    return 20 * iterations * len(reach)
-
-
-@jit_of(_swept)
+@jit_of(lambda at, reach, cost, iterations, *_: 20 * iterations * len(reach))
 def sweep(
     at: Hideout,
     reach: Floats,

@@ -44,7 +44,8 @@ GAME_OVER, WON_ENOUGH, TOO_RARE, TOO_RANDOM, NOT_WORTH, NO_ROOM, CUT_SHORT = "gw
 
 def preparation(run: Run) -> dict[str, Any]:
     """What the page needs of a best book against a given opponent."""
-    result = _largest(load_run(run.directory))
+    kept = load_run(run.directory)
+    result: PrepareResult = kept.as_prepared() if isinstance(kept, FrontierResult) else kept
     book, whole = result.book, result.tree
     side: Side = book.side
     chosen = _chosen(run, whole, book)
@@ -107,34 +108,6 @@ def preparation(run: Run) -> dict[str, Any]:
         },
         "steps": steps,
     }
-
-
-def _largest(result: PrepareResult | FrontierResult) -> PrepareResult:
-    """What a page tells of: a preparation, or the largest book of a frontier as one."""
-    if isinstance(result, PrepareResult):
-        return result
-    book = result.book
-    return PrepareResult(
-        side=result.side,
-        cost=result.least_cost,
-        budget=None,
-        baseline=book.baseline,
-        value=book.value,
-        net=book.net,
-        upper=book.upper,
-        error=result.error,
-        size=book.size,
-        ending=result.ending,
-        histories=result.histories,
-        questions=result.questions,
-        book=book,
-        judged=result.judged,
-        scores=result.scores,
-        calibration=result.calibration,
-        tree=result.tree,
-        name=result.name,
-        run=result.run,
-    )
 
 
 def _match(run: Run) -> MatchResult | None:

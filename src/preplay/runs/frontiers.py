@@ -20,6 +20,7 @@ from preplay.preparation import book_of, explore
 from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.keeping import save as keep
+from preplay.runs.prepared import PrepareResult
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Tree
 
@@ -91,6 +92,30 @@ class FrontierResult:
         """The result of a `frontier` run."""
         beside = {"book": run.book(), "tree": run.tree(), "name": run.name, "run": run}
         return from_data(cls, run.read(RESULT), run.path(RESULT), **beside)
+
+    def as_prepared(self) -> PrepareResult:
+        """The largest book as `prepare` would give it, for the least cost."""
+        return PrepareResult(
+            side=self.side,
+            cost=self.least_cost,
+            budget=None,
+            baseline=self.book.baseline,
+            value=self.book.value,
+            net=self.book.net,
+            upper=self.book.upper,
+            error=self.error,
+            size=self.book.size,
+            ending=self.ending,
+            histories=self.histories,
+            questions=self.questions,
+            book=self.book,
+            judged=self.judged,
+            scores=self.scores,
+            calibration=self.calibration,
+            tree=self.tree,
+            name=self.name,
+            run=self.run,
+        )
 
     def to_pandas(self) -> DataFrame:
         """A row for each best book: needs pandas."""

@@ -16,7 +16,7 @@ from preplay.runs.directory import RESULT, Run
 from preplay.tree import Tree, from_parents
 
 SHOWN = (
-    *("value", "lower", "upper", "gap", "loss", "cost"),
+    *("value", "error", "lower", "upper", "gap", "loss", "cost"),
     *("unprepared", "unhardened", "choosing", "judged"),
 )
 """What the page shows of the result beside the mix."""

@@ -125,7 +125,8 @@ def _notes(result: PrepareResult, matchup: Mapping[str, Any], rows: list[Row], r
             f"Scores are results: by {curve.games:,} games of the two sides a level position is worth "
             f"{curve.score(0.0):.1%} to White and a pawn more {curve.score(1.0):.1%} (intercept "
             f"{curve.intercept:.3f} ± {curve.intercept_error:.3f}, slope {curve.slope:.3f} ± "
-            f"{curve.slope_error:.3f} a pawn)."
+            f"{curve.slope_error:.3f} a pawn). With the error of this curve the score of the book may "
+            f"be off by {100.0 * result.error:.1f} points per 100 games (95 %)."
         )
     if not real:
         notes.append(

@@ -46,6 +46,7 @@ export function policyFacts(data) {
       [`The best book of ${preparer} nets`, percent(p.value, 3), Number.isFinite(p.gap) ? exactness(p.gap) : ''],
       Number.isFinite(p.lower) && Number.isFinite(p.upper) && ['Certified', `between ${percent(p.lower, 3)} and ${percent(p.upper, 3)}`],
       p.judged && ['Judged', `${percent(p.judged.before, 3)} became ${percent(p.judged.after, 3)}`, Number.isFinite(p.judged.fresh) ? `a fresh search says ${percent(p.judged.fresh, 3)}` : ''],
+      p.error > 0 && ['May be off by', `${points(p.error, false)} points per 100 games`, 'by judge and calibration'],
       Number.isFinite(p.unhardened) && ['As it plays now', percent(p.unhardened, 3)],
       Number.isFinite(p.before.value) && ['By softmax', `${percent(p.before.value, 3)} or more`, Number.isFinite(p.before.randomness) ? `the best one, of ${compact(p.before.randomness)} centipawns` : ''],
       p.choosing && ['Choosing its moves', percent(p.choosing[0], 3), p.choosing[1] > p.choosing[0] ? `at most ${percent(p.choosing[1], 3)}` : ''],

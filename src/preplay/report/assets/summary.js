@@ -44,8 +44,8 @@ function makeHelp(data) {
 
 export function bookTop(book, data) {
   const { worth, trust } = data;
-  const { label, score, without } = trust.headline;
-  const figures = [[percent(score), label], [points(score - without), 'per 100 games', 'wide'],
+  const { label, score, without, row } = trust.headline;
+  const figures = [[percent(score), label], [points(score - without), `per 100 games${row === 'fresh' ? ', checked afresh' : ''}`, 'wide'],
     book.whole > 0 ? [book.whole.toLocaleString('en'), book.whole === 1 ? 'position' : 'positions'] : ['Nothing', 'is worth its price']];
   if (worth.ending !== 'complete') figures.push(['stopped early', '', 'wide']);
   makeTop(data, `${data.sides[data.side - 1]} against ${data.rival}`, figures);

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from preplay.cli import options, show
+from preplay.cli.working import at_work
 
 
 def bounds(
@@ -41,18 +42,13 @@ def bounds(
     """
     from preplay.bounding import bound
     from preplay.growth import Limits
-    from preplay.matchup import open_matchup
-    from preplay.stopping import on_interrupt
 
-    left, reading = show.left(seconds), show.progress(quiet or as_json)
-    with (
-        open_matchup(
-            spec, changes or (), workers=workers, store=store, cluster=cluster, progress=reading
-        ) as matchup,
-        on_interrupt() as stop,
-    ):
+    silent = quiet or as_json
+    with at_work(
+        spec, changes or (), seconds, silent, workers=workers, store=store, cluster=cluster
+    ) as work:
+        matchup, stop, left, progress = work
         who = matchup.side(side)
-        progress = show.progress(quiet or as_json, matchup.telling)
         limits = Limits(histories, left())
         found = bound(matchup, who, advantage, epsilon, cost, limits, stop=stop, progress=progress)
         show.end_progress(progress)

@@ -9,6 +9,7 @@ import typer
 
 from preplay.cli import options, show
 from preplay.cli.lines import print_lines
+from preplay.cli.working import at_work
 
 if TYPE_CHECKING:
     from preplay.equilibria.contest import Entropy
@@ -57,24 +58,19 @@ def equilibrium(
     from preplay.equilibria.solvers import check_method
     from preplay.errors import InputError
     from preplay.figures import check_figure, save_figure
-    from preplay.matchup import open_matchup
     from preplay.runs import as_data
     from preplay.runs.equilibria import equilibrium as equilibrium_run
-    from preplay.stopping import on_interrupt
 
     if cost is not None and costs is not None:
         raise InputError("--cost and --costs are both given; expected one of them")
     check_method(method)
     if plot is not None:
         check_figure(plot)
-    left, reading = show.left(seconds), show.progress(quiet or as_json)
-    with (
-        open_matchup(
-            spec, changes or (), workers=workers, store=store, cluster=cluster, progress=reading
-        ) as matchup,
-        on_interrupt() as stop,
-    ):
-        progress = show.progress(quiet or as_json, matchup.telling)
+    silent = quiet or as_json
+    with at_work(
+        spec, changes or (), seconds, silent, workers=workers, store=store, cluster=cluster
+    ) as work:
+        matchup, stop, left, progress = work
         result = equilibrium_run(
             matchup,
             cost,

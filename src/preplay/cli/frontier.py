@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from preplay.cli import options, show
+from preplay.cli.working import at_work
 
 if TYPE_CHECKING:
     from preplay.matchup import Matchup
@@ -39,21 +40,16 @@ def frontier(
     Example: preplay frontier synthetic --side 1 --plot frontier.svg
     """
     from preplay.figures import check_figure, save_figure
-    from preplay.matchup import open_matchup
     from preplay.runs import as_data
     from preplay.runs.frontiers import frontier as frontier_run
-    from preplay.stopping import on_interrupt
 
     if plot is not None:
         check_figure(plot)
-    left, reading = show.left(seconds), show.progress(quiet or as_json)
-    with (
-        open_matchup(
-            spec, changes or (), workers=workers, store=store, cluster=cluster, progress=reading
-        ) as matchup,
-        on_interrupt() as stop,
-    ):
-        progress = show.progress(quiet or as_json, matchup.telling)
+    silent = quiet or as_json
+    with at_work(
+        spec, changes or (), seconds, silent, workers=workers, store=store, cluster=cluster
+    ) as work:
+        matchup, stop, left, progress = work
         result = frontier_run(
             matchup,
             side,

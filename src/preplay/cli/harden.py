@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from preplay.cli import options, show
+from preplay.cli.working import at_work
 
 if TYPE_CHECKING:
     from preplay.book import Book
@@ -57,21 +58,14 @@ def harden(
 
     Example: preplay harden chess --side black --cost 1e-3 --choose 4 --margin 60
     """
-    from preplay.matchup import open_matchup
     from preplay.matchup.source import to_choose
     from preplay.runs import as_data
     from preplay.runs.hardened import harden_run
-    from preplay.stopping import on_interrupt
 
     settings = [*to_choose(spec, choose, margin, deviations), *(changes or ())]
-    left, reading = show.left(seconds), show.progress(quiet or as_json)
-    with (
-        open_matchup(
-            spec, settings, workers=workers, store=store, cluster=cluster, progress=reading
-        ) as matchup,
-        on_interrupt() as stop,
-    ):
-        progress = show.progress(quiet or as_json, matchup.telling)
+    silent = quiet or as_json
+    with at_work(spec, settings, seconds, silent, workers=workers, store=store, cluster=cluster) as work:
+        matchup, stop, left, progress = work
         result = harden_run(
             matchup,
             side,

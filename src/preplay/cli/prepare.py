@@ -10,6 +10,7 @@ import typer
 
 from preplay.cli import options, show, words
 from preplay.cli.lines import print_lines
+from preplay.cli.working import at_work
 
 if TYPE_CHECKING:
     from preplay.book import Alternative, Book
@@ -76,11 +77,9 @@ def prepare(
     """
     from preplay.errors import InputError
     from preplay.files import check_writable
-    from preplay.matchup import open_matchup
     from preplay.matchup.source import bound_to, to_choose
     from preplay.runs import as_data
     from preplay.runs.prepared import prepare as prepare_run
-    from preplay.stopping import on_interrupt
 
     if page is not None and save is None:
         raise InputError("--report needs --save DIR, where what the page shows is kept")
@@ -89,15 +88,10 @@ def prepare(
     changes = [*(changes or ()), *to_choose(spec, choose, margin, deviations)]
     changes += words.rivals(rival or (), side)
     changes += bound_to(spec, side, repertoire, avoid, extend)
-    left, reading = show.left(seconds), show.progress(quiet or as_json)
-    with (
-        open_matchup(
-            spec, changes, workers=workers, store=store, cluster=cluster, progress=reading
-        ) as matchup,
-        on_interrupt() as stop,
-    ):
+    silent = quiet or as_json
+    with at_work(spec, changes, seconds, silent, workers=workers, store=store, cluster=cluster) as work:
+        matchup, stop, left, progress = work
         words.warn_of_sides(matchup, matchup.side(side))
-        progress = show.progress(quiet or as_json, matchup.telling)
         result = prepare_run(
             matchup,
             side,

@@ -2,8 +2,9 @@
 
 The walk knows the game by the same protocols and asks the same policies and values about the same
 histories, one at a time; it keeps nothing, has no bounds and no limits. Growth works out bounds only
-where somebody reads them: the second ratio is that of a growth whose progress is watched. Figures are
-the best of a few runs that take turns in one process: compare the ratios.
+where somebody reads them: the second ratio is that of a growth whose progress is watched. A growth that
+prunes, as that of `preplay prepare`, always does; the walk beside it is told what was asked, and asks the
+same. Figures are the best of a few runs that take turns in one process: compare the ratios.
 
 python bench/growth.py [--quick]
 """
@@ -77,6 +78,82 @@ def walk(game: Game[Any], base: Policy[Any], prep: Policy[Any], value: Evaluator
     return count
 
 
+Plan = tuple[bool, bool, tuple["Plan", ...]]
+"""Of a history: whether its value and its moves were asked, and the plans of its children, if any."""
+
+
+class Recorded:
+    """Remembers the histories that a game's chance, a policy or an evaluator is asked about."""
+
+    def __init__(self, inner: Any, game: Game[Any]) -> None:
+        self.inner, self._history = inner, game.history
+        self.asked: set[tuple[str, ...]] = set()
+        self.moved: set[tuple[str, ...]] = set()
+
+    def __getattr__(self, method: str) -> Any:
+        return getattr(self.inner, method)
+
+    def next(self, state: Any, action: str) -> Any:
+        self.moved.add(self._history(state))
+        return self.inner.next(state, action)
+
+    def chance(self, state: Any) -> Any:
+        self.asked.add(self._history(state))
+        return self.inner.chance(state)
+
+    def distributions(self, states: Sequence[Any]) -> Any:
+        self.asked.update(map(self._history, states))
+        return self.inner.distributions(states)
+
+    def values(self, states: Sequence[Any]) -> Any:
+        self.asked.update(map(self._history, states))
+        return self.inner.values(states)
+
+
+def planned(game: Recorded, base: Recorded, prep: Recorded, value: Recorded) -> Plan:
+    """What a growth of side 1 has asked, for `follow` to ask again."""
+    rules = game.inner
+
+    def plan(state: Any) -> Plan:
+        history, player = rules.history(state), rules.player(state)
+        valued, mover = history in value.asked, {CHANCE: game, 1: prep}.get(player, base)
+        if history not in game.moved:  # what was asked of it may have become idle since
+            return valued, history in mover.asked, ()
+        moves = rules.chance(state) if player == CHANCE else mover.inner.distributions([state])[0]
+        below = (plan(rules.next(state, action)) for action, p in moves.items() if p > 0.0)
+        return valued, True, tuple(below)
+
+    return plan(rules.root())
+
+
+def follow(
+    game: Game[Any], base: Policy[Any], prep: Policy[Any], value: Evaluator[Any], plan: Plan
+) -> int:
+    """The walk that makes the calls of a plan: how many histories it meets."""
+    count, stack = 0, [(game.root(), 1.0, plan)]
+    while stack:
+        state, reach, (valued, asked, below) = stack.pop()
+        count += 1
+        player = game.player(state)
+        if player == FINAL:
+            game.utility(state)
+            continue
+        if valued:
+            value.values([state])
+        if not asked:
+            continue
+        if player == CHANCE:
+            moves = game.chance(state)
+        else:
+            (moves,) = (prep if player == 1 else base).distributions([state])
+        if below:
+            played = [(action, reach * p) for action, p in moves.items() if p > 0.0]
+            stack.extend(
+                (game.next(state, a), r, plan) for (a, r), plan in zip(played, below, strict=True)
+            )
+    return count
+
+
 def compare(name: str, players: tuple[Any, Any, Any, Any], goal: Goal, runs: int) -> None:
     """Seconds of growth for each second of the walk, after a check that the calls are the same.
 
@@ -87,7 +164,15 @@ def compare(name: str, players: tuple[Any, Any, Any, Any], goal: Goal, runs: int
     def growth(game: Any, base: Any, prep: Any, value: Any) -> int:
         return grow(game, 1, (base, base), prep, value, goal, Limits()).histories
 
+    plan: Plan | None = None
+    if goal.certain:
+        recorded = [Recorded(one, players[0]) for one in players]
+        growth(*recorded)
+        plan = planned(*recorded)
+
     def plain(game: Any, base: Any, prep: Any, value: Any) -> int:
+        if plan is not None:
+            return follow(game, base, prep, value, plan)
         return walk(game, base, prep, value, goal)
 
     def watched(game: Any, base: Any, prep: Any, value: Any) -> int:
@@ -108,7 +193,7 @@ def compare(name: str, players: tuple[Any, Any, Any, Any], goal: Goal, runs: int
             met = work(*players)
             best[j] = min(best[j], time.process_time() - start)
     print(
-        f"{name:<44} {met:>9,} histories  walk {best[0] / met * 1e6:5.1f} µs  "
+        f"{name:<48} {met:>9,} histories  walk {best[0] / met * 1e6:5.1f} µs  "
         f"growth {best[1] / met * 1e6:5.1f} µs  ratio {best[1] / best[0]:.2f}  "
         f"watched {best[2] / best[0]:.2f}{f'  moves made {again:.2f} times' if again > 1.0 else ''}",
         flush=True,
@@ -143,8 +228,8 @@ def main() -> None:
     cost, runs = (1e-3, 10) if given.quick else (1e-4, 5)
     game = SyntheticGame(20, 3, luck=0.05)
     base, prep = SyntheticPolicy(game, "base", 0.2), SyntheticPolicy(game, "prep", 0.2)
-    for goal in (Lemma1(cost), Pays(cost, certain=False)):
-        kind = type(goal).__name__
+    for goal in (Lemma1(cost), Pays(cost, certain=False), Pays(cost)):
+        kind = f"{type(goal).__name__}{', pruned' if goal.certain else ''}"
         compare(f"synthetic, noisy policies, {kind}", (game, base, prep, SyntheticValue()), goal, runs)
         for name in ("tic_tac_toe", "connect_four"):
             spiel = openspiel(name)

@@ -130,10 +130,10 @@ class Intervals:
 
     def drop(self, k: int) -> None:
         """Make `k` a leaf: nothing below it is of interest any more."""
-        stage, first, count = self.built.stage, self.built.first, self.built.count
+        stage = self.built.stage
         if stage[k] == CLOSED:
             return
-        stack = [k]
+        first, count, stack = self.built.first, self.built.count, [k]
         while stack:
             j = stack.pop()
             if stage[j] == EXPANDED:

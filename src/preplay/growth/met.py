@@ -11,7 +11,7 @@ from preplay.growth.builder import Builder
 from preplay.policy import REST, check_distribution
 from preplay.value import Value
 
-KEPT = 100_000
+KEPT = 150_000
 """So many states of histories that wait are kept; of others that of the history before, if any."""
 
 

@@ -212,6 +212,71 @@ def test_no_time_for_all_of_it(raw: Raw, side: Side, cost: float, answers: int) 
     assert judged.left >= len(own - set(asked.histories))
 
 
+@settings(max_examples=60, deadline=None)
+@given(games(), SIDES, COSTS, st.sampled_from([None, 2]), st.sampled_from([0.02, 0.1, 0.5]))
+def test_doubt_finds_what_the_cheap_values_underrate(
+    raw: Raw, side: Side, cost: float, budget: int | None, doubt: float
+) -> None:
+    """No cheap value is off by more than a half: doubted that much, the book is best by the truth."""
+    matchup, asked = matchup_of(raw)
+    assert matchup.judge is not None
+    doubtful = replace(matchup, judge=replace(matchup.judge, doubt=doubt))
+    prepared = prepare(doubtful, side, cost, budget)
+    best, judged, histories = prepared.response, prepared.judged, list(asked.histories)
+    assert judged is not None
+    assert prepared.grown.ending == "complete"
+    assert judged.searches == len(set(histories)) == len(histories)
+    exact = {h: v(_node(raw, h)) for h in own_histories(raw["root"], side)}
+    assert best.value == pytest.approx(worth(raw, side, chosen(prepared), exact), abs=1e-9)
+    small = [b for b in books(raw["root"], side) if budget is None or len(b) <= budget]
+    true = max(worth(raw, side, b, exact) - cost * len(b) for b in small)
+    values = in_use(raw, matchup, histories, side)
+    used = max(worth(raw, side, b, values) - cost * len(b) for b in small)
+    assert best.net == pytest.approx(used, abs=1e-9)
+    assert best.net <= true + 1e-9
+    if doubt == 0.5:
+        assert best.net == pytest.approx(true, abs=1e-9)
+    without = prepare(matchup, side, cost, budget)
+    assert without.judged is not None
+    assert judged.before == without.judged.before
+    assert best.net >= without.response.net - 1e-9
+
+
+def test_a_trap_that_the_cheap_values_miss() -> None:
+    """To play "a" is worth a book's move, but the cheap value after it is half a point too low."""
+    game = tabular.parse({"format": "preplay-game/1", "root": _TRAP})
+    exact = Exact(game, (BASE, BASE))
+    cheap: ValueFunction[tabular.Node] = ValueFunction(lambda node: 0.25 if node.history else 0.5)
+    for doubt, net, size in ((0.0, 0.5, 0), (0.2, 0.5, 0), (0.3, 0.74, 1)):
+        judge: Judge[Any] = Judge(exact, exact, doubt)
+        matchup: Matchup[Any] = Matchup("test", game, (BASE, BASE), (PREP, PREP), cheap, judge)
+        best = prepare(matchup, 1, 0.01).response
+        assert best.net == pytest.approx(net), doubt
+        assert best.size == size
+
+
+@settings(max_examples=40, deadline=None)
+@given(games(), SIDES, COSTS, st.integers(0, 8))
+def test_no_time_to_doubt(raw: Raw, side: Side, cost: float, answers: int) -> None:
+    """Stopped while it looks for what is underrated: the judged book stays, and the ending is told."""
+    matchup, asked = matchup_of(raw)
+    assert matchup.judge is not None
+    stop = Stop()
+
+    class Slow:
+        def values(self, states: Sequence[Any]) -> Sequence[Value]:
+            found = asked.values(states)
+            stop.asked = stop.asked or len(asked.histories) > answers
+            return found
+
+    slow = replace(matchup, judge=Judge(Slow(), matchup.judge.fresh, 0.5))
+    prepared = prepare(slow, side, cost, stop=stop)
+    best, histories = prepared.response, list(asked.histories)
+    assert (prepared.grown.ending == "interrupted") == stop.asked
+    values = in_use(raw, matchup, histories, side)
+    assert best.value == pytest.approx(worth(raw, side, chosen(prepared), values), abs=1e-9)
+
+
 def test_opinions_ask_only_about_what_nobody_judged() -> None:
     game = tabular.parse({"format": "preplay-game/1", "root": _LINE})
     asked = Asked(ValueFunction(lambda node: 0.25))
@@ -244,6 +309,25 @@ _LINE: Raw = {
             "prep": 1.0,
             "to": {"player": 1, "actions": {"b": {"base": 1.0, "prep": 1.0, "to": {"utility": 1.0}}}},
         }
+    },
+}
+
+
+_TRAP: Raw = {
+    "player": 1,
+    "actions": {
+        "a": {
+            "base": 0.0,
+            "prep": 1.0,
+            "to": {
+                "player": 1,
+                "actions": {
+                    "wins": {"base": 1.0, "prep": 0.0, "to": {"utility": 0.75}},
+                    "loses": {"base": 0.0, "prep": 1.0, "to": {"utility": 0.0}},
+                },
+            },
+        },
+        "b": {"base": 1.0, "prep": 0.0, "to": {"utility": 0.5}},
     },
 }
 

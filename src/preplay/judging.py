@@ -3,7 +3,8 @@
 Cheap values are noisy, and a best book is drawn to the noise. So what the chosen book rests on is valued
 again by a *judge*, these values are put in place, and the book is chosen again, until it rests on judged
 values alone (fact 8 of docs/model.md). Only few histories are ever judged. The book is best by the values
-in use, and a fresh search that took no part in the choice says what it is worth.
+in use, and a fresh search that took no part in the choice says what it is worth. Where cheap values are
+*doubted*, what would be best if they were too low is judged as well.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from preplay import response
 from preplay.game import Game, S, Side, walk
 from preplay.growth import Grown
+from preplay.growth.goals import Ending
 from preplay.policy import REST, Ahead, ahead_of
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Ints, Tree
@@ -38,6 +40,9 @@ class Judge(Generic[S]):
     """Counts in the choice."""
     fresh: Evaluator[S]
     """Says what the final choice is worth, and takes no part in it."""
+    doubt: float = 0.0
+    """How much too low for the side that chooses a first value may be: what would be best then is judged
+    too, so that a line which the first values underrate is found."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,27 @@ class Opinions(Generic[S]):
 
     def _unjudged(self, states: Sequence[S]) -> list[S]:
         return [state for state in states if self.game.history(state) not in self.judged]
+
+
+@dataclass(frozen=True)
+class Hopeful(Generic[S]):
+    """The values of another evaluator, each so much better for a side."""
+
+    inside: Evaluator[S]
+    side: Side
+    more: float
+
+    def ahead(self) -> Ahead[S] | None:
+        """As the one inside."""
+        return ahead_of(self.inside)
+
+    def values(self, states: Sequence[S]) -> list[Value]:
+        """The value inside and so much more, at most a win."""
+        better = self.more if self.side == 1 else -self.more
+        return [
+            Value(min(1.0, max(0.0, mean + better)), radius)
+            for mean, radius in self.inside.values(states)
+        ]
 
 
 @dataclass(frozen=True)
@@ -158,35 +184,56 @@ def settle(
     `again` chooses on the same tree with other values. A tree is grown again only where a value fell at
     the end of a line, or below a move that had beaten another: going on from there might pay now. `known`
     is what the judge said before, of another choice: it is not asked that again.
+
+    Where first values are doubted, the same is done once with hopeful values, only for what the judge
+    says then. If no first value is further below the judge's than the doubt, no book is better by the
+    judge's values than the result.
     """
     said = dict(known or {})
+    rounds = 0
+
+    def turns(values: Evaluator[S], choice: C, placed: set[History], fell: bool) -> C:
+        """Judge and choose until all is judged; `placed` is what the tree has of what was said."""
+        nonlocal rounds
+        while True:
+            while (missing := _unjudged(choice, placed)) and not stop.asked:
+                new = {history: k for history, k in missing if history not in said}
+                if new:
+                    rounds += 1
+                    tell(f"judging: round {rounds}, {len(new):,} positions")
+                    said.update(zip(new, ask(game, judge.value, list(new), stop), strict=False))
+                here = {k: said[history] for history, k in missing if history in said}
+                placed.update(history for history, _ in missing if history in said)
+                tree, reopened = _in_place(choice, here)
+                choice = again(choice, replace(choice.grown, tree=tree))
+                fell |= reopened or choice.stale
+            if not fell or stop.asked:
+                return choice
+            fell = False
+            regrown = grow(Opinions(game, values, said), False)
+            if regrown.grown.ending in CUT and regrown.grown.histories < choice.grown.histories:
+                # There was no time to grow as much again; what may be missing is in the bound.
+                return again(choice, replace(choice.grown, ending=regrown.grown.ending))
+            choice = regrown
+            placed.clear()
+            placed.update(said)
+
     choice = grow(Opinions(game, first), True)
-    placed: set[History] = set()  # what the values of the choice's tree have of it
-    before, rounds = choice.value, 0
-    fell = bool(said)
-    while True:
-        while (missing := _unjudged(choice, placed)) and not stop.asked:
-            new = {history: k for history, k in missing if history not in said}
-            if new:
-                rounds += 1
-                tell(f"judging: round {rounds}, {len(new):,} positions")
-                said |= dict(zip(new, ask(game, judge.value, list(new), stop), strict=False))
-            here = {k: said[history] for history, k in missing if history in said}
-            placed.update(history for history, _ in missing if history in said)
-            tree, reopened = _in_place(choice, here)
-            choice = again(choice, replace(choice.grown, tree=tree))
-            fell |= reopened or choice.stale
-        if not fell or stop.asked:
-            break
-        fell = False
-        regrown = grow(Opinions(game, first, said), False)
-        if regrown.grown.ending in CUT and regrown.grown.histories < choice.grown.histories:
-            choice = again(choice, replace(choice.grown, ending=regrown.grown.ending))
-            break  # there was no time to grow as much again; what may be missing is in the bound
-        choice, placed = regrown, set(said)
+    before, placed = choice.value, set[History]()
+    choice = turns(first, choice, placed, bool(said))
+    cut: Ending | None = None
+    if judge.doubt > 0.0 and not stop.asked:
+        tell(f"looking where values may be up to {judge.doubt:g} too low")
+        hopeful, heard = Hopeful(first, choice.side, judge.doubt), len(said)
+        hoped = turns(hopeful, grow(Opinions(game, hopeful, said), False), set(said), False)
+        if len(said) > heard:
+            choice = turns(first, choice, placed, True)
+        cut = hoped.grown.ending if hoped.grown.ending in CUT else None
     left = len(_unjudged(choice, placed))
-    if left:
-        choice = again(choice, replace(choice.grown, ending=stop.reason))
+    if left or (judge.doubt > 0.0 and stop.asked):
+        cut = stop.reason
+    if cut is not None:
+        choice = again(choice, replace(choice.grown, ending=cut))
     return Settled(choice, Judged(rounds, len(said), before, choice.value, left=left), said)
 
 

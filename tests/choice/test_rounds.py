@@ -6,6 +6,7 @@ import copy
 import hashlib
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -119,6 +120,25 @@ def test_the_rounds_end_with_the_best_book_of_the_class(
     if prep_leads(raw, side):
         assert best.net == pytest.approx(nets[0], abs=1e-9)
         assert not fixed.played
+
+
+@settings(max_examples=40, deadline=None)
+@given(MENUS, SIDES, COSTS, DEVIATIONS)
+def test_doubted_enough_it_is_the_best_book_of_the_class_by_the_truth(
+    raw: Raw, side: Side, cost: float, most: int | None
+) -> None:
+    """No cheap value is off by more than a half, and the judge's are exact."""
+    matchup, asked = matchup_of(raw, most)
+    assume(matchup.menus[side - 1] is not None and count_plans(raw["root"], side, most) <= MOST)
+    assert matchup.judge is not None
+    prepared = prepare(replace(matchup, judge=replace(matchup.judge, doubt=0.5)), side, cost)
+    exact = in_use(raw, matchup, set(own_histories(raw["root"], side)), side)
+    true = best_net(exact, side, cost, most)
+    assert rests_on(prepared) <= asked
+    if prep_leads(raw, side):
+        assert prepared.response.net == pytest.approx(true, abs=1e-9)
+    else:  # the book of first choices may mix its moves
+        assert prepared.response.net >= true - 1e-9
 
 
 @settings(max_examples=60, deadline=None)

@@ -45,6 +45,7 @@ def test_an_engine_may_be_a_command_with_arguments(tmp_path: Path, stockfish: st
         ("cost=true", "cost = true; expected another kind"),
         ("chess960=3", "chess960 = 3"),
         ("start.moves=3", "start.moves = 3; input should be a valid list"),
+        ("judge.doubt=-0.1", "judge.doubt = -0.1; input should be greater than or equal to 0"),
     ],
 )
 def test_values_of_the_wrong_kind(change: str, message: str) -> None:

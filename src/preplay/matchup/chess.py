@@ -218,7 +218,7 @@ def open_chess(
             deviations=(_deviations(preps[0]), _deviations(preps[1])),
             position=_key if settings.memory == "positions" else None,
             extending=(known[0].extend is not None, known[1].extend is not None),
-            judge=judge_of(analyst, judges, scale),
+            judge=judge_of(analyst, settings.judge, judges, scale),
             calibration=calibration,
             scores="results" if settings.value.model in RESULTS else "model",
             sampling=sampling,
@@ -266,6 +266,8 @@ def recorded(
     config = without_idle_menus(config, settings)
     if config.get("memory") == "histories":  # as it always was
         del config["memory"]
+    if (judge := config.get("judge")) and not judge["doubt"]:  # as it always was
+        del judge["doubt"]
     for name, own in zip(("white_prep", "black_prep"), digests, strict=True):
         if own:
             (config[name] or config["prep"])["digests"] = dict(own)

@@ -54,6 +54,8 @@ class Judging(Searching):
     multipv: int = Field(default=1, ge=1, le=218)
     fresh: Searching | None = None
     """Who values the final choice afresh; what it leaves out is as the judge's, with twice the limit."""
+    doubt: float = Field(default=0.0, ge=0.0, le=0.5)
+    """How much too low a first value may be: what would be best then is judged too."""
 
 
 def valuer_of(value: ChessValue, prep: Searching, multipv: int) -> Searching:
@@ -99,13 +101,13 @@ def _further(own: Searching, before: Searching, limit: Limit, times: int) -> Sea
 
 
 def judge_of(
-    analyst: Analyst, judges: Sequence[Search], scale: Model | Scale | None
+    analyst: Analyst, judging: Judging | None, judges: Sequence[Search], scale: Model | Scale | None
 ) -> Judge[Any] | None:
     """Second opinions by the same value model."""
-    if not judges or scale is None:
+    if judging is None or scale is None:
         return None
-    first, fresh = judges
-    return Judge(EngineValue(analyst, first, scale), EngineValue(analyst, fresh, scale))
+    first, fresh = (EngineValue(analyst, search, scale) for search in judges)
+    return Judge(first, fresh, judging.doubt)
 
 
 def scale_of(

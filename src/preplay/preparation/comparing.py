@@ -45,9 +45,12 @@ def ladder(matchup: Matchup[S], side: Side) -> list[Rung[S]]:
     most = 0 if choices is None else choices.deviations
     below = range(UNLIMITED if most is None else min(most, LOWER))
     one, two = matchup.deviations
+    judge = (
+        None if matchup.judge is None else replace(matchup.judge, doubt=0.0)
+    )  # the largest class has all
     return [
         Rung(
-            replace(matchup, deviations=(few, two) if side == 1 else (one, few)),
+            replace(matchup, deviations=(few, two) if side == 1 else (one, few), judge=judge),
             0.5 ** (len(below) - few + 1),
             f"deviations-{few}" if few else "fixed",
             f"books whose lines deviate at most {few} times" if few else "the book of first choices",

@@ -5,13 +5,15 @@ for r in 1 10 30 100; do for d in 0 1 2; do
     --set black.randomness=$r --set prep.multipv=3 --set value.model=linear --save runs/r$r-d$d
 done; done
 python bench/choice_over_r.py runs/r* --plot over_r.svg --csv over_r.csv
+
+In place of runs it takes the table that it wrote before.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -68,13 +70,22 @@ def point(directory: Path) -> Point:
     )
 
 
+def table(path: Path) -> list[Point]:
+    """The points of a table that was written before."""
+    kinds = {"int": int, "float": float, "str": str}
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return [Point(**{f.name: kinds[str(f.type)](row[f.name]) for f in fields(Point)}) for row in rows]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--csv", type=Path)
     given = parser.parse_args()
-    points = sorted((point(run) for run in given.runs), key=lambda p: (p.randomness, p.deviations))
+    found = [p for path in given.runs for p in (table(path) if path.suffix == ".csv" else [point(path)])]
+    points = sorted(found, key=lambda p: (p.randomness, p.deviations))
     for p in points:
         print(
             f"r = {p.randomness:<6g} D = {p.deviations}  {p.size:3} positions  net {p.promised:.4f}, "
@@ -83,9 +94,9 @@ def main() -> None:
         )
     if given.csv is not None:
         with given.csv.open("w", newline="", encoding="utf-8") as file:
-            table = csv.DictWriter(file, list(asdict(points[0])), lineterminator="\n")
-            table.writeheader()
-            table.writerows(asdict(p) for p in points)
+            rows = csv.DictWriter(file, list(asdict(points[0])), lineterminator="\n")
+            rows.writeheader()
+            rows.writerows(asdict(p) for p in points)
     if given.plot is not None:
         save_figure(figure(points), given.plot)
 
@@ -97,7 +108,8 @@ def figure(points: list[Point]) -> Figure:
     for deviations, mark in zip(sorted({p.deviations for p in points}), "os^D", strict=False):
         mine = [p for p in points if p.deviations == deviations]
         over = [p.randomness for p in mine]
-        name = "first choices alone" if deviations == 0 else f"with up to {deviations} others a line"
+        others = f"at most {deviations} other move{'s' if deviations > 1 else ''} a line"
+        name = "first choices alone" if deviations == 0 else others
         nets = [p.fresh for p in mine]
         (line,) = left.plot(over, nets, "-", label=name)
         left.errorbar(over, nets, [p.error for p in mine], fmt="none", color=line.get_color(), capsize=2)
@@ -110,12 +122,15 @@ def figure(points: list[Point]) -> Figure:
     left.plot(
         [p.randomness for p in first], [p.unprepared for p in first], ":", color="grey", label="no book"
     )
-    left.set(
-        xscale="log", xlabel="the opponent's randomness r", ylabel="net of memory, by a fresh search"
-    )
-    right.set(xscale="log", xlabel="the opponent's randomness r", ylabel="positions memorized")
-    left.legend(fontsize=8)
-    drawing.suptitle("What choosing adds; open marks: cut short", fontsize=10)
+    over = sorted({p.randomness for p in points})
+    for axes, what in ((left, "net of memory, by a fresh search"), (right, "positions memorized")):
+        axes.set(xscale="log", xlabel="the opponent's randomness r", ylabel=what)
+        axes.set_xticks(over, [f"{r:g}" for r in over])
+        axes.minorticks_off()
+    right.set_ylim(bottom=0)
+    left.legend(fontsize=8, loc=(0.02, 0.16))
+    cut = "" if all(p.ending == "complete" for p in points) else "; open marks: cut short"
+    drawing.suptitle(f"What choosing adds{cut}", fontsize=10)
     return drawing
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from preplay.compiled import jit, jit_of, step
-from preplay.tree import CHOOSES, Bools, Bytes, Floats, Ints
+from preplay.tree import CHOOSES, ROUNDING, Bools, Bytes, Floats, Ints
 
 
 @jit
@@ -248,7 +248,8 @@ def inherited(parent: Ints, stays: Bools) -> Bools:
 def heaviest_plan(node: Ints, above: Ints, weight: Floats, beaten: Bools) -> tuple[Bools, Floats, float]:
     """The heaviest closed set of plans, one a history at most; what each plan is worth; and the sum.
 
-    One backward pass with a max over the plans of a history, the first of equals; none that is beaten.
+    One backward pass with a max over the plans of a history, none that is beaten; of plans that are equal
+    but for rounding the first.
     """
     m = len(node)
     below = weight.copy()
@@ -261,7 +262,7 @@ def heaviest_plan(node: Ints, above: Ints, weight: Floats, beaten: Bools) -> tup
             start -= 1
         top = start
         for j in range(start + 1, end):
-            if beaten[top] or (below[j] > below[top] and not beaten[j]):
+            if beaten[top] or (below[j] > below[top] + ROUNDING and not beaten[j]):
                 top = j
         best[top] = True
         if below[top] > 0.0:
@@ -334,7 +335,7 @@ def knapsack(node: Ints, above: Ints, weight: Floats, budget: int) -> tuple[Bool
             i = after[j]
             continue
         inside = i + 1 if size[j] > 1 else after[j]
-        if weight[j] + best[inside, b - 1] == best[i, b]:  # the first of equals
+        if weight[j] + best[inside, b - 1] >= best[i, b] - ROUNDING:  # the first of equals
             chosen[j] = True
             i = inside
             b -= 1

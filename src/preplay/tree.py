@@ -31,6 +31,8 @@ KINDS: Mapping[str, type[np.generic]] = {
 """The kinds of the columns that every history has."""
 
 
+ROUNDING: Final = 1e-14
+"""Options whose values differ by less are equal: of equals a book plays the first."""
 CHOOSES: Final = 1
 """An own history with a menu: a book plays one of its children, for sure."""
 BEATEN: Final = 2

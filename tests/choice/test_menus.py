@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -262,6 +263,32 @@ def test_of_equals_the_first_choice_is_played(first: str, budget: int | None) ->
     tree = grown(raw, 1, Pays(0.01, limited=budget is not None), None).tree
     (decided,) = choose(tree, 1, 0.01, budget).decisions.values()
     assert (decided.played, decided.options[0].move) == (0, first)
+
+
+@pytest.mark.parametrize("budget", [None, 1])
+@pytest.mark.parametrize("orders", list(product(permutations(("x", "y", "z")), repeat=2)))
+def test_of_equals_but_for_rounding_the_first_choice_is_played(
+    orders: tuple[tuple[str, ...], tuple[str, ...]], budget: int | None
+) -> None:
+    """The same replies in another order: their sum may be another one by a rounding."""
+    ends = {"x": (0.1, 0.6), "y": (0.1, 1.0), "z": (0.8, 0.3)}  # their sum depends on the order
+
+    def replies(order: tuple[str, ...]) -> Raw:
+        moves = {
+            name: {"base": ends[name][0], "prep": ends[name][0], "to": {"utility": ends[name][1]}}
+            for name in order
+        }
+        return {"player": 2, "actions": moves}
+
+    actions: Raw = {
+        "c": {"base": 1.0, "prep": 0.0, "to": {"utility": 0.1}},
+        "a": {"base": 0.0, "prep": 1.0, "menu": True, "to": replies(orders[0])},
+        "b": {"base": 0.0, "prep": 0.0, "menu": True, "to": replies(orders[1])},
+    }
+    raw = {"format": tabular.FORMAT, "root": {"player": 1, "actions": actions}}
+    tree = grown(raw, 1, Pays(0.01, limited=budget is not None), None).tree
+    (decided,) = choose(tree, 1, 0.01, budget).decisions.values()
+    assert (decided.played, decided.options[0].move) == (0, "a")
 
 
 def test_a_menu_names_each_action_once() -> None:

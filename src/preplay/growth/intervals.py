@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from preplay.growth.builder import CLOSED, EXPANDED, Builder
 from preplay.growth.columns import Defaults
+from preplay.tree import ROUNDING
 
 STALE = 1.0 - 1.0 / 128.0
 """Bounds move upwards when the interval shrinks to less than this part of what it was.
@@ -123,7 +124,7 @@ class Intervals:
         if self.beaten is None or not self.certain:
             return
         for c in options:
-            behind = up[c] <= low[best] if c > best else up[c] < low[best]
+            behind = up[c] <= low[best] if c > best else up[c] < low[best] - ROUNDING
             if behind and c != best and self.built.stage[c] != CLOSED:
                 self.drop(c)
                 self.beaten(c, up[c], low[c])

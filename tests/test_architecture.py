@@ -74,6 +74,15 @@ def test_the_page_shows_the_same_drawing(layer: str, rooms: str) -> None:
     assert row in page, f"docs/architecture.md lacks the row\n{row} what it is for |"
 
 
+def test_a_class_has_a_name_of_its_own() -> None:
+    homes: dict[str, list[str]] = {}
+    for file in sorted(SOURCE.rglob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(str(file.relative_to(SOURCE)))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
 def test_the_walk_names_what_there_is() -> None:
     """Every `file.py`: `function` of the page exists, so that a stranger can follow it."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from preplay.chess.scoresheet import PlayedGame
 from preplay.judging import Judged
 from preplay.logistic import Curve
 from preplay.report import alternatives
-from preplay.report.alternatives import Alternative, Reply
+from preplay.report.alternatives import OtherMove, Reply
 from preplay.runs.directory import GAMES, open_run
 from preplay.runs.matches import Control, EloEstimate, MatchResult
 from preplay.runs.prepared import PrepareResult
@@ -76,11 +76,11 @@ def save_studied(directory: Path) -> None:
     found = []
     for entry in book.entries:
         own = max(entry.moves, key=lambda move: entry.moves[move])
-        options = [Alternative(own, 20, 0.7, (), (own,))]
+        options = [OtherMove(own, 20, 0.7, (), (own,))]
         if not entry.history:
             other = next(move for move in ("g1f3", "b1c3", "e2e4", "d2d4") if move != own)
             replies = (Reply("a7a6", 0.8, 0.55), Reply("h7h6", 0.2, 0.7))
-            options.append(Alternative(other, -5, 0.58, replies, (other, "a7a6", "a2a3")))
+            options.append(OtherMove(other, -5, 0.58, replies, (other, "a7a6", "a2a3")))
         found.append(tuple(options))
     alternatives.keep(open_run(directory), book, found, 2)
 

@@ -38,7 +38,7 @@ Units = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Node:
+class ExplicitNode:
     """One node of G'."""
 
     player: int
@@ -59,7 +59,7 @@ class Node:
 class ExplicitGame:
     """G' with its nodes depth first; an information set is a history met in book."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[ExplicitNode, ...]
     tree: Tree
 
     def infosets(self) -> dict[int, int]:
@@ -96,12 +96,12 @@ def explicit_game(
     if size > limit:
         raise InputError(f"the explicit game would have {size:,} nodes; expected at most {limit:,}")
     moves = _moves(tree)
-    nodes: list[Node] = []
+    nodes: list[ExplicitNode] = []
     children: list[list[int]] = []
     waiting: list[_Waiting] = []
     if moves.audited:
         quarter = UNIT // 4
-        nodes.append(Node(CHANCE, 0, -1, (), (2 * quarter, quarter, quarter)))
+        nodes.append(ExplicitNode(CHANCE, 0, -1, (), (2 * quarter, quarter, quarter)))
         children.append([])
         waiting += (_Waiting(0, 0, audit=audit, scale=scale) for audit, scale in ((2, 4.0), (1, 4.0)))
         waiting.append(_Waiting(0, 0, scale=2.0, charged=False))
@@ -194,13 +194,15 @@ class _Waiting:
 
 def _expand(
     tree: Tree, costs: Costs, mask: Bools, moves: _Moves, at: _Waiting, index: int
-) -> tuple[Node, list[_Waiting]]:
+) -> tuple[ExplicitNode, list[_Waiting]]:
     """The node for `at`, and what comes after it."""
     k = at.history
     mover = int(tree.player[k])
     if at.over or tree.first[k] == tree.first[k + 1]:
         worth = 0.0 if at.audit else float((tree.value if moves.stop is None else moves.stop)[k])
-        return Node(TERMINAL, k, at.parent, payoff=round(at.scale * (worth - at.price) * UNIT)), []
+        return ExplicitNode(
+            TERMINAL, k, at.parent, payoff=round(at.scale * (worth - at.price) * UNIT)
+        ), []
     concerned = mover > 0 and (at.audit in (0, mover))
     if at.plays is None and concerned and at.inside[mover - 1]:
         left = (False, at.inside[1]) if mover == 1 else (at.inside[0], False)
@@ -211,7 +213,7 @@ def _expand(
         due = costs[mover - 1] / at.chance if at.charged else 0.0
         price = at.price + (due if mover == 1 else -due)
         staying = replace(at, parent=index, price=price, plays=moves.prep)
-        return Node(mover, k, at.parent), [staying, leaving]
+        return ExplicitNode(mover, k, at.parent), [staying, leaving]
     plays = at.plays
     if plays is None:
         plays = moves.either if at.audit and mover > 0 else moves.base
@@ -220,7 +222,7 @@ def _expand(
         replace(at, history=c, parent=index, chance=at.chance * (int(plays[c]) / UNIT), plays=None)
         for c in taken
     ]
-    return Node(CHANCE, k, at.parent, probabilities=tuple(int(plays[c]) for c in taken)), after
+    return ExplicitNode(CHANCE, k, at.parent, probabilities=tuple(int(plays[c]) for c in taken)), after
 
 
 def _moves(tree: Tree) -> _Moves:

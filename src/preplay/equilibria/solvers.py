@@ -90,7 +90,7 @@ class SolverProgress(NamedTuple):
         return f"{self.iteration:,} iterations  gap {self.gap:.2e}  {self.seconds:.1f} s"
 
 
-class Solver(TypedDict):
+class SolverAccount(TypedDict):
     """What a solver says of its own work."""
 
     method: str
@@ -130,7 +130,7 @@ class Equilibrium:
     trace: tuple[SolverProgress, ...] = field(repr=False)
 
     @classmethod
-    def of(cls, sure: Certificate, x: Mixed, costs: Costs, **found: Unpack[Solver]) -> Equilibrium:
+    def of(cls, sure: Certificate, x: Mixed, costs: Costs, **found: Unpack[SolverAccount]) -> Equilibrium:
         """A pair of mixed books with what is sure of it, and what the solver says of itself."""
         return cls(
             value=(sure.lower + sure.upper) / 2,

@@ -102,34 +102,34 @@ class MctsMenus(Generic[S]):
 
 
 @dataclass(slots=True)
-class _Node(Generic[S]):
+class _Visited(Generic[S]):
     state: S
     player: int
     actions: Sequence[str] = ()
     untried: list[int] = field(default_factory=list)  # indices of actions, in random order
-    children: dict[int, _Node[S]] = field(default_factory=dict)  # by index of the action
+    children: dict[int, _Visited[S]] = field(default_factory=dict)  # by index of the action
     visits: list[int] = field(default_factory=list)  # by index of the action
     totals: list[float] = field(default_factory=list)  # the mover's values, summed over visits
     weights: list[float] = field(default_factory=list)  # chance: probability of each action
     utility: float = 0.0  # at the end of the game, player 1's
 
 
-def _node(game: Game[S], state: S, rng: random.Random) -> _Node[S]:
+def _node(game: Game[S], state: S, rng: random.Random) -> _Visited[S]:
     player = game.player(state)
     if player == FINAL:
-        return _Node(state, player, utility=game.utility(state))
+        return _Visited(state, player, utility=game.utility(state))
     if player == CHANCE:
         outcomes = game.chance(state)
-        return _Node(state, player, actions=list(outcomes), weights=list(outcomes.values()))
+        return _Visited(state, player, actions=list(outcomes), weights=list(outcomes.values()))
     actions = game.actions(state)
     n = len(actions)
     order = sorted(range(n), key=lambda _: rng.random())
-    return _Node(state, player, actions, untried=order, visits=[0] * n, totals=[0.0] * n)
+    return _Visited(state, player, actions, untried=order, visits=[0] * n, totals=[0.0] * n)
 
 
 def _simulate(
     game: Game[S],
-    root: _Node[S],
+    root: _Visited[S],
     exploration: float,
     estimate: Callable[[S], float],
     rng: random.Random,
@@ -155,7 +155,7 @@ def _simulate(
         decision.totals[k] += value if decision.player == ONE else 1.0 - value
 
 
-def _most_promising(node: _Node[S], exploration: float) -> int:
+def _most_promising(node: _Visited[S], exploration: float) -> int:
     """The action with the largest upper confidence bound; the first of equals."""
     width = exploration * math.sqrt(math.log(sum(node.visits)))
     bounds = [t / n + width / math.sqrt(n) for t, n in zip(node.totals, node.visits, strict=True)]

@@ -18,7 +18,7 @@ from preplay.growth.goals import Ending, Limits
 from preplay.hardening.hideout import Hideout, Hiding
 from preplay.hardening.program import Solved, given_away, solve
 from preplay.hardening.replies import exits, hopes, nets, unjudged
-from preplay.hardening.softmax import Rival, Softmax, compared, rivals, undecided
+from preplay.hardening.softmax import Softmax, SoftmaxPair, compared, softmax_pairs, undecided
 from preplay.hardening.telling import books, unprepared
 from preplay.judging import CONFIDENT, Judge, Judged, ask
 from preplay.matchup import Matchup
@@ -208,7 +208,7 @@ def _worked_out(
     limits: Limits,
     clocks: Clocks,
     progress: Callable[[HardenProgress], None] | None,
-) -> tuple[Hideout, Solved, list[Rival], Ending]:
+) -> tuple[Hideout, Solved, list[SoftmaxPair], Ending]:
     """Grow, solve and judge in turns until nothing is left to do, or a limit comes first."""
     growing, judging, _ = clocks
     while True:
@@ -219,10 +219,10 @@ def _worked_out(
         upper = hopes(at, found.y, price)[1]
         if progress is not None:
             progress(HardenProgress(len(growth), found.lower, upper, growth.questions, growth.rounds))
-        beside: list[Rival] = []
+        beside: list[SoftmaxPair] = []
         hope = _where(at, found, price, gap, upper)
         if hope is None:  # the mix is as good as asked; is it better than every softmax for sure?
-            beside = rivals(at, price, found.y)
+            beside = softmax_pairs(at, price, found.y)
             hope = undecided(at, price, beside)
         ending = "complete" if hope is None else _limit(growth, limits, growing)
         try:
@@ -233,7 +233,7 @@ def _worked_out(
                 continue
         except KeyboardInterrupt:
             ending = growing.reason
-        beside = beside or rivals(at, price, found.y)
+        beside = beside or softmax_pairs(at, price, found.y)
         if growth.before is None:
             growth.before = nets(at, found.y, price)[0]
         missing = [] if judge is None else unjudged(at, found, _plans(beside), price)
@@ -244,7 +244,7 @@ def _worked_out(
         growth.judge(missing, ask(growth.game, judge.value, histories, judging))
 
 
-def _plans(beside: Sequence[Rival]) -> list[Floats]:
+def _plans(beside: Sequence[SoftmaxPair]) -> list[Floats]:
     return [plan for rival in beside for plan in (rival.plan, rival.mix) if plan is not None]
 
 
@@ -269,7 +269,7 @@ def _afresh(
     judge: Judge[S],
     at: Hideout,
     found: Solved,
-    beside: Sequence[Rival],
+    beside: Sequence[SoftmaxPair],
     price: float,
     value: float,
     last: Stop,

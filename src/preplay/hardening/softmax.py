@@ -35,7 +35,7 @@ class Softmax:
 
 
 @dataclass(frozen=True, eq=False)
-class Rival:
+class SoftmaxPair:
     """One temperature and a mix that gives away no more, both as plans."""
 
     randomness: float
@@ -44,7 +44,7 @@ class Rival:
     mix: Floats | None
 
 
-def rivals(at: Hideout, cost: float, y: Floats) -> list[Rival]:
+def softmax_pairs(at: Hideout, cost: float, y: Floats) -> list[SoftmaxPair]:
     """Every temperature of the grid beside the mix y, or where y gives away more than that temperature
     does (or leaves more, because y may give away less), beside the best mix within its loss."""
     mine, most, found = given_away(at, y), hopes(at, y, cost)[1], []
@@ -55,11 +55,11 @@ def rivals(at: Hideout, cost: float, y: Floats) -> list[Rival]:
         better = same is not None and most <= nets(at.lowest, plan, cost)[0] + ROUNDING
         if not better and len(at.parent) < LARGE:
             same = guarding(at, cost, loss)
-        found.append(Rival(randomness, plan, loss, same))
+        found.append(SoftmaxPair(randomness, plan, loss, same))
     return found
 
 
-def compared(at: Hideout, cost: float, beside: Sequence[Rival]) -> tuple[Softmax, ...]:
+def compared(at: Hideout, cost: float, beside: Sequence[SoftmaxPair]) -> tuple[Softmax, ...]:
     """What each leaves a preparer for sure, and its mix at most."""
     found = []
     for rival in beside:
@@ -68,7 +68,7 @@ def compared(at: Hideout, cost: float, beside: Sequence[Rival]) -> tuple[Softmax
     return tuple(found)
 
 
-def undecided(at: Hideout, cost: float, beside: Sequence[Rival]) -> Floats | None:
+def undecided(at: Hideout, cost: float, beside: Sequence[SoftmaxPair]) -> Floats | None:
     """[n] where to grow so that one more mix is known to be no worse than its temperature, by hope; None:
     that is known of all, or no growing would tell."""
     for rival in beside:

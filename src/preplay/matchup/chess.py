@@ -177,7 +177,7 @@ def open_chess(
     game = settings.game()
     white, black = search_of(settings.white, BASE_NODES), search_of(settings.black, BASE_NODES)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
-    known = _Known.of(preps[0], 1), _Known.of(preps[1], 2)
+    known = _Files.of(preps[0], 1), _Files.of(preps[1], 2)
     studies = studied(preps[0], known[0]), studied(preps[1], known[1])
     valuer = valuer_of(settings.value, settings.prep, settings.prep.scored)
     valuing = search_of(valuer, PREP_NODES)
@@ -308,7 +308,7 @@ def _key(state: ChessState) -> Hashable:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Files:
     """The files of a side's preparation, read."""
 
     repertoire: Repertoire | None = None
@@ -316,7 +316,7 @@ class _Known:
     extend: Repertoire | None = None
 
     @classmethod
-    def of(cls, prep: Preparation, side: Side) -> _Known:
+    def of(cls, prep: Preparation, side: Side) -> _Files:
         """What the files say; one that changed since its run is refused."""
         found = {}
         for name in ("repertoire", "avoid", "extend"):
@@ -337,14 +337,14 @@ class _Known:
         return game if self.extend is None else KnownGame(game, side, self.extend)
 
 
-def studied(prep: Preparation, known: _Known) -> Search:
+def studied(prep: Preparation, known: _Files) -> Search:
     """The search of a preparation; it scores as many moves as the menu may hold or must leave out."""
     more = 0 if known.avoid is None else known.avoid.widest
     return replace(search_of(prep, PREP_NODES), multipv=min(218, prep.scored + more))
 
 
 def _prep(
-    analyst: Analyst, search: Search, prep: Preparation, known: _Known
+    analyst: Analyst, search: Search, prep: Preparation, known: _Files
 ) -> EnginePolicy | RepertoirePlay:
     """What a side would play after long study, within its repertoire if it has one."""
     if known.repertoire is None and known.avoid is None:

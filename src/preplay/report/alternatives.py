@@ -37,7 +37,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Alternative:
+class OtherMove:
     """A move at a position of the book."""
 
     move: str
@@ -51,7 +51,7 @@ class Alternative:
     """What the engine expects, the move itself first."""
 
 
-def alternatives(matchup: Matchup[Any], book: Book, most: int) -> list[tuple[Alternative, ...]]:
+def alternatives(matchup: Matchup[Any], book: Book, most: int) -> list[tuple[OtherMove, ...]]:
     """For each entry of the book the engine's `most` best moves, best worth first."""
     side: Side = book.side
     policy = matchup.prep[side - 1]
@@ -68,10 +68,10 @@ def alternatives(matchup: Matchup[Any], book: Book, most: int) -> list[tuple[Alt
         options += [(k, line) for line in lines]
     after = [game.next(states[k], line.move) for k, line in options]
     found = _replies(matchup, side, after)
-    answer: list[list[Alternative]] = [[] for _ in states]
+    answer: list[list[OtherMove]] = [[] for _ in states]
     for (k, line), (worth, replies) in zip(options, found, strict=True):
         pv = tuple(line.pv.split()[:LINE])
-        answer[k].append(Alternative(line.move, line.score, worth, replies, pv))
+        answer[k].append(OtherMove(line.move, line.score, worth, replies, pv))
     return [tuple(sorted(moves, key=lambda one: -one.worth)) for moves in answer]
 
 
@@ -112,7 +112,7 @@ def _utility(matchup: Matchup[Any], side: Side, state: Any) -> float:
     return value if side == 1 else 1.0 - value
 
 
-def keep(run: Run, book: Book, found: Sequence[Sequence[Alternative]], most: int) -> None:
+def keep(run: Run, book: Book, found: Sequence[Sequence[OtherMove]], most: int) -> None:
     """Keep them with the run: its pages show them from then on."""
     rows = [
         {"history": entry.history, "options": [asdict(option) for option in options]}
@@ -121,7 +121,7 @@ def keep(run: Run, book: Book, found: Sequence[Sequence[Alternative]], most: int
     run.write(FILE, {"format": FORMAT, "most": most, "positions": rows})
 
 
-def kept(run: Run) -> Mapping[tuple[str, ...], tuple[Alternative, ...]]:
+def kept(run: Run) -> Mapping[tuple[str, ...], tuple[OtherMove, ...]]:
     """What a run keeps of them, by history; empty where nobody asked."""
     if not run.path(FILE).exists():
         return {}
@@ -138,7 +138,7 @@ def kept(run: Run) -> Mapping[tuple[str, ...], tuple[Alternative, ...]]:
         raise InputError(f"{run.path(FILE)}: damaged ({said})") from None
 
 
-def _read(option: Any) -> Alternative:
+def _read(option: Any) -> OtherMove:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(Alternative).validate_json(json.dumps(option), strict=True)
+    return TypeAdapter(OtherMove).validate_json(json.dumps(option), strict=True)

@@ -23,11 +23,11 @@ SHOWN = (
 
 
 @dataclass
-class _Place:
+class _Step:
     """A history on the way to one where the policy speaks."""
 
     moves: Mapping[str, float] = field(default_factory=dict)
-    below: dict[str, _Place] = field(default_factory=dict)
+    below: dict[str, _Step] = field(default_factory=dict)
 
 
 def hardened(run: Run) -> dict[str, Any]:
@@ -71,14 +71,14 @@ def _side(name: Any) -> Side:
 
 def _together(rows: list[tuple[tuple[str, ...], dict[str, float]]], side: Side) -> Tree:
     """All histories of a policy and what it plays there as one tree."""
-    root = _Place()
+    root = _Step()
     for history, moves in rows:
         place = root
         for move in history:
-            place = place.below.setdefault(move, _Place())
+            place = place.below.setdefault(move, _Step())
         place.moves = moves
         for move in moves:
-            place.below.setdefault(move, _Place())
+            place.below.setdefault(move, _Step())
     speaks = {len(history) % 2 for history, _ in rows}
     first = side if speaks <= {0} else 3 - side
     names: dict[str, int] = {}

@@ -23,7 +23,7 @@ RECORD = np.dtype([("key", ">u8"), ("move", ">u2"), ("weight", ">u2"), ("learn",
 """One entry, highest byte first."""
 
 
-class Choice(NamedTuple):
+class PolyglotMove(NamedTuple):
     """A move in a position, as Polyglot stores it."""
 
     key: int
@@ -61,18 +61,18 @@ class PolyglotBook:
         return dict(sorted(answer.items(), key=lambda item: -item[1]))
 
 
-def choices(book: Book) -> tuple[Choice, ...]:
+def choices(book: Book) -> tuple[PolyglotMove, ...]:
     """The book's positions and moves as Polyglot has them: by key, then by weight.
 
     One entry per position and move, however the position was reached. A weight is 65535 times the
     probability that a player who holds this book plays the move there, and never below 1: in a pure
     book the weights of a position sum to 65535, in a mixed one to its share x(h) of that.
     """
-    answer: list[Choice] = []
+    answer: list[PolyglotMove] = []
     for key, spot in spots(book, chess.polyglot.zobrist_hash).items():
         for move, p in spot.weights().items():
             weight = min(FULL, max(1, round(FULL * p)))
-            answer.append(Choice(key, encode(move, spot.board), weight))
+            answer.append(PolyglotMove(key, encode(move, spot.board), weight))
     return tuple(sorted(answer, key=lambda choice: (choice.key, -choice.weight, choice.move)))
 
 

@@ -37,7 +37,7 @@ _ENOUGH = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class EngineOption:
     """A UCI option as the engine declared it."""
 
     name: str
@@ -102,7 +102,7 @@ class Engine:
         """Nothing starts yet. `patience`: seconds until a search counts as hung (else by its limit)."""
         self.spec = spec
         self.name = ""
-        self.options: dict[str, Option] = {}
+        self.options: dict[str, EngineOption] = {}
         self._patience = patience
         self._handshake = handshake
         self._process: subprocess.Popen[bytes] | None = None
@@ -350,7 +350,7 @@ def read_answer(output: str, seconds: float, board: chess.Board, want: int) -> A
     return analysis
 
 
-def _read_option(row: str) -> Option | None:
+def _read_option(row: str) -> EngineOption | None:
     """`option name Hash type spin default 16 min 1 max 1024`, or None for other lines."""
     if not row.startswith("option name "):
         return None
@@ -365,4 +365,4 @@ def _read_option(row: str) -> Option | None:
         return None
 
     choices = tuple(choice.strip() for choice in rest.split(" var ")[1:])
-    return Option(name.strip(), words[0], number("min"), number("max"), choices)
+    return EngineOption(name.strip(), words[0], number("min"), number("max"), choices)

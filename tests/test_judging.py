@@ -25,6 +25,7 @@ from preplay.value import Evaluator, Exact, Value, ValueFunction
 BASE = tabular.TabularPolicy("base")
 PREP = tabular.TabularPolicy("prep")
 SIDES, COSTS = st.sampled_from([1, 2]), st.sampled_from([0.003, 0.01, 0.03, 0.1])
+DOUBTS = st.sampled_from([0.0, 0.1, 0.5])
 
 
 def noise(history: History) -> float:
@@ -57,12 +58,12 @@ class Asked:
         return list(self.inside.values(states))
 
 
-def matchup_of(raw: Raw, *, enumerable: bool = True) -> tuple[Matchup[Any], Asked]:
+def matchup_of(raw: Raw, *, enumerable: bool = True, doubt: float = 0.0) -> tuple[Matchup[Any], Asked]:
     """A tabular game with noisy values, and a judge that knows the exact ones."""
     game = tabular.parse(raw)
     exact = Exact(game, (BASE, BASE))
     asked = Asked(exact)
-    judge: Judge[Any] = Judge(asked, exact)
+    judge: Judge[Any] = Judge(asked, exact, doubt)
     return (
         Matchup("test", game, (BASE, BASE), (PREP, PREP), Noisy(exact), judge, enumerable=enumerable),
         asked,
@@ -132,9 +133,9 @@ def test_a_judge_that_knows_makes_the_promise_true(
 
 
 @settings(max_examples=25, deadline=None)
-@given(games(depth=3), SIDES, st.integers(0, 4))
-def test_a_budget_without_a_cost_is_judged_too(raw: Raw, side: Side, budget: int) -> None:
-    matchup, asked = matchup_of(raw, enumerable=False)
+@given(games(depth=3), SIDES, st.integers(0, 4), DOUBTS)
+def test_a_budget_without_a_cost_is_judged_too(raw: Raw, side: Side, budget: int, doubt: float) -> None:
+    matchup, asked = matchup_of(raw, enumerable=False, doubt=doubt)
     prepared = prepare(matchup, side, None, budget)
     best, histories = prepared.response, list(asked.histories)
     exact = {h: v(_node(raw, h)) for h in own_histories(raw["root"], side)}
@@ -146,9 +147,9 @@ def test_a_budget_without_a_cost_is_judged_too(raw: Raw, side: Side, budget: int
 
 
 @settings(max_examples=40, deadline=None)
-@given(games(), SIDES)
-def test_a_frontier_is_learned_by_judged_gains(raw: Raw, side: Side) -> None:
-    matchup, asked = matchup_of(raw)
+@given(games(), SIDES, DOUBTS)
+def test_a_frontier_is_learned_by_judged_gains(raw: Raw, side: Side, doubt: float) -> None:
+    matchup, asked = matchup_of(raw, doubt=doubt)
     explored = explore(matchup, side)
     front, tree = explored.frontier, explored.grown.tree
     exact = {h: v(_node(raw, h)) for h in own_histories(raw["root"], side)}
@@ -166,9 +167,11 @@ def test_a_frontier_is_learned_by_judged_gains(raw: Raw, side: Side) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(games(), SIDES, COSTS, st.integers(1, 12))
-def test_a_cut_growth_is_judged_and_its_bound_holds(raw: Raw, side: Side, cost: float, most: int) -> None:
-    matchup, asked = matchup_of(raw)
+@given(games(), SIDES, COSTS, st.integers(1, 12), DOUBTS)
+def test_a_cut_growth_is_judged_and_its_bound_holds(
+    raw: Raw, side: Side, cost: float, most: int, doubt: float
+) -> None:
+    matchup, asked = matchup_of(raw, doubt=doubt)
     best = prepare(matchup, side, cost, limits=Limits(histories=most)).response
     values = in_use(raw, matchup, asked.histories, side)
     nets = [worth(raw, side, b, values) - cost * len(b) for b in books(raw["root"], side)]
@@ -218,10 +221,8 @@ def test_doubt_finds_what_the_cheap_values_underrate(
     raw: Raw, side: Side, cost: float, budget: int | None, doubt: float
 ) -> None:
     """No cheap value is off by more than a half: doubted that much, the book is best by the truth."""
-    matchup, asked = matchup_of(raw)
-    assert matchup.judge is not None
-    doubtful = replace(matchup, judge=replace(matchup.judge, doubt=doubt))
-    prepared = prepare(doubtful, side, cost, budget)
+    matchup, asked = matchup_of(raw, doubt=doubt)
+    prepared = prepare(matchup, side, cost, budget)
     best, judged, histories = prepared.response, prepared.judged, list(asked.histories)
     assert judged is not None
     assert prepared.grown.ending == "complete"
@@ -236,7 +237,7 @@ def test_doubt_finds_what_the_cheap_values_underrate(
     assert best.net <= true + 1e-9
     if doubt == 0.5:
         assert best.net == pytest.approx(true, abs=1e-9)
-    without = prepare(matchup, side, cost, budget)
+    without = prepare(matchup_of(raw)[0], side, cost, budget)
     assert without.judged is not None
     assert judged.before == without.judged.before
     assert best.net >= without.response.net - 1e-9

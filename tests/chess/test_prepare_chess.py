@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,23 @@ def test_a_book_that_gains(one_worker: dict[str, Any]) -> None:
     assert judged["after"] == one_worker["value"]
     assert 0.0 < judged["fresh"] < 1.0
     assert abs(judged["after"] - judged["fresh"]) <= judged["error"] == one_worker["error"]
+
+
+def test_doubt_holds_against_the_judges_values_everywhere(
+    one_worker: dict[str, Any], tmp_path: Path
+) -> None:
+    """Doubted by half a point, the rounds find the best book by the judge's values: by all of them."""
+    store, judging = tmp_path / "s.sqlite", ("judge.nodes=5000", "judge.multipv=1")
+    with open_matchup("chess", (*SMALL, *judging, "judge.doubt=0.5"), store=store) as matchup:
+        assert matchup.config["judge"]["doubt"] == 0.5
+        doubted = prepare(matchup, 1, 0.004)
+        assert matchup.judge is not None
+        everywhere = replace(matchup, value=matchup.judge.value, judge=None)
+        best = prepare(everywhere, 1, 0.004)
+    assert doubted.response.net == pytest.approx(best.response.net, abs=1e-9)
+    assert doubted.response.net >= one_worker["net"] - 1e-9
+    with open_matchup("chess", (*SMALL, *judging), store=store) as matchup:
+        assert "doubt" not in matchup.config["judge"]  # runs made before there was any go on
 
 
 def test_two_workers_give_the_same_book_byte_for_byte(
@@ -150,6 +168,7 @@ def test_a_budget_alone_finds_its_price(tmp_path: Path) -> None:
         (("colour=1",), "unknown key 'colour'"),
         (("judge.nods=5",), "did you mean 'nodes'"),
         (("judge.nodes=0",), "judge.nodes = 0"),
+        (("judge.doubt=0.6",), "judge.doubt = 0.6"),
         (("value.model=rollouts", "judge.nodes=5"), "expected judge = false"),
     ],
 )

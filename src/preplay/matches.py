@@ -9,22 +9,23 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 
 from preplay import journal
 from preplay.book import Book, draw
-from preplay.chess.clock import ClockedChess, State
+from preplay.chess.clock import ClockedChess
 from preplay.chess.endings import MODEL, NEVER_SETTLED, Settling, ending, played_out
 from preplay.chess.players.play import EnginePolicy
-from preplay.chess.rules import ChessGame, ChessState
+from preplay.chess.players.repertoire import KnownGame
+from preplay.chess.rules import ChessGame
 from preplay.chess.scoresheet import PlayedGame, read_games
 from preplay.errors import InputError
-from preplay.game import FINAL, Distribution, Side, other
+from preplay.game import CHANCE, FINAL, Distribution, Side, other
 from preplay.matchup import Matchup
 from preplay.policy import REST, ahead_of, spread_rest
 from preplay.randomness import generator
@@ -36,6 +37,8 @@ Adjudication = Literal["model", "rules"]
 """`model`: the game is scored by the value model where the book ends, of two books where the second ends
 (fact 10); `rules`: played to its end."""
 
+OVER = "the game is over"
+"""How games other than chess end."""
 AT_ONCE = 48
 """Games under way together."""
 
@@ -56,7 +59,7 @@ class _Question:
 
     kind: Literal["move", "score", "value"]
     side: Side
-    state: ChessState | State
+    state: Any
 
 
 def play_games(
@@ -123,17 +126,24 @@ def _answer(matchup: Matchup[Any], question: _Question) -> Distribution | Value 
     policy = matchup.base[question.side - 1]
     if question.kind == "score":
         assert isinstance(policy, EnginePolicy)  # checked before the games began
-        return policy.scores([question.state])[0]  # type: ignore[list-item]
+        return policy.scores([question.state])[0]
     return policy.distributions([question.state])[0]
 
 
-def _game_of(
-    matchup: Matchup[Any], adjudication: Adjudication, settling: Settling
-) -> ChessGame | ClockedChess:
+def is_chess(game: object) -> TypeGuard[ChessGame | ClockedChess | KnownGame]:
+    """Whether games can be written down and settled as those of chess."""
+    return isinstance(game, (ChessGame, ClockedChess, KnownGame))
+
+
+def _game_of(matchup: Matchup[Any], adjudication: Adjudication, settling: Settling) -> Any:
     """The game as the match plays it; refuses what cannot be."""
     game = matchup.game
-    if not isinstance(game, (ChessGame, ClockedChess)):
-        raise InputError(f"matchup '{matchup.name}' is not chess; matches are played in chess only")
+    if not is_chess(game):
+        if settling.asked:
+            raise InputError(
+                f"matchup '{matchup.name}' is not chess; resign, draw and longest are for games of chess"
+            )
+        return game
     if adjudication == "model" and isinstance(game, ClockedChess):
         raise InputError(
             "adjudication 'model' under a clock; expected rules: games are played to the end"
@@ -143,11 +153,15 @@ def _game_of(
             f"matchup '{matchup.name}': not both sides are engines that search for each move; "
             "games are settled by the scores of such searches"
         )
-    return played_out(game, settling) if adjudication == "rules" else game
+    if adjudication == "model":
+        return game
+    if isinstance(game, KnownGame):
+        return replace(game, game=played_out(game.game, settling))
+    return played_out(game, settling)
 
 
 def _game(
-    game: ChessGame | ClockedChess,
+    rules: Any,
     pairing: Pairing,
     number: int,
     adjudication: Adjudication,
@@ -156,7 +170,6 @@ def _game(
     control: bool,
 ) -> Generator[_Question, Any, PlayedGame]:
     """One game: the prepared side plays its book, then base; so does the opponent if they have one."""
-    rules: Any = game
     side = pairing.book.side
     entries = {side: {} if control else _pure(pairing.book, rng)}
     entries[other(side)] = {} if pairing.against is None else _pure(pairing.against, rng)
@@ -168,9 +181,13 @@ def _game(
         date = datetime.now(UTC).strftime("%Y.%m.%d")
         return PlayedGame(number, side, not control, rules.history(state), score, depth, reason, date)
 
-    while rules.player(state) != FINAL:
+    while (mover := rules.player(state)) != FINAL:
+        if mover == CHANCE:
+            action = _pick(rules.chance(state), rng)
+            place, state = _below(pairing.tree, place, action), rules.next(state, action)
+            continue
         history = rules.history(state)
-        player: Side = side if rules.player(state) == side else other(side)
+        player: Side = side if mover == side else other(side)
         distribution = entries[player].get(history)
         if distribution is None:
             entries[player] = {}  # whoever has left a book does not come back
@@ -198,7 +215,8 @@ def _game(
         place = _below(pairing.tree, place, action)
         state = rules.next(state, action)
     utility = rules.utility(state)
-    return ended(utility if side == 1 else 1.0 - utility, ending(game, state))
+    reason = ending(state) if is_chess(rules) else OVER
+    return ended(utility if side == 1 else 1.0 - utility, reason)
 
 
 def _the_rest(distribution: Distribution, actions: Sequence[str]) -> Distribution:
@@ -213,9 +231,7 @@ def _pure(book: Book, rng: np.random.Generator) -> dict[tuple[str, ...], Distrib
     return {entry.history: entry.moves for entry in pure.entries}
 
 
-def _score(
-    side: Side, state: ChessState | State, tree: Tree | None, place: int
-) -> Generator[_Question, Value, float]:
+def _score(side: Side, state: Any, tree: Tree | None, place: int) -> Generator[_Question, Value, float]:
     """The side's utility by the value model; where a tree was grown, the value that it has there."""
     if tree is not None and place >= 0 and not np.isnan(tree.value[place]):
         return float(tree.value[place] if side == 1 else 1.0 - tree.value[place])

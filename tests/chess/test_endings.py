@@ -23,9 +23,9 @@ def test_only_the_rules_end_a_game_that_is_played_out() -> None:
     assert game.player(walk(game, SHUFFLE)) != FINAL
     state = walk(game, SHUFFLE * 2)
     assert game.player(state) == FINAL
-    assert ending(game, state) == "threefold repetition"
+    assert ending(state) == "threefold repetition"
     bare = ChessGame("8/8/8/8/8/2k5/1p6/K7 w - - 0 1")
-    assert ending(bare, walk(bare, ("a1a2", "b2b1q"))) != "checkmate"
+    assert ending(walk(bare, ("a1a2", "b2b1q"))) != "checkmate"
     clocked = played_out(ClockedChess(ChessGame(length=3), (10, 10)), Settling(longest=7))
     assert clocked.longest == 7
 
@@ -33,10 +33,10 @@ def test_only_the_rules_end_a_game_that_is_played_out() -> None:
 def test_the_fifty_moves_and_a_cut() -> None:
     game = ChessGame("4k3/8/8/8/8/8/R7/4K3 w - - 98 90", length=10_000)
     state = walk(game, ("a2a3", "e8e7"))
-    assert (game.player(state), ending(game, state)) == (FINAL, "fifty moves")
+    assert (game.player(state), ending(state)) == (FINAL, "fifty moves")
     short = played_out(ChessGame(), Settling(longest=2))
     assert isinstance(short, ChessGame)
-    assert ending(short, walk(short, SHUFFLE[:2])) == CUT
+    assert ending(walk(short, SHUFFLE[:2])) == CUT
 
 
 @pytest.mark.parametrize(

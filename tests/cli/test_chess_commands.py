@@ -257,7 +257,11 @@ def test_the_store_tells_what_it_holds(
         (("match", "RUN", "--set", 'start.moves=["e4"]'), "a book from the usual position"),
         (("match", "RUN", "--pgn", "."), "is a directory"),
         (("export", "RUN", "--side", "black", "--pgn", "x.pgn"), "holds a book for white"),
-        (("match", "synthetic"), "not chess"),
+        (("match", "synthetic", "--pgn", "x.pgn"), "not chess"),
+        (
+            ("match", "synthetic", "--cost", "0.01", "--longest", "9", "--adjudication", "rules"),
+            "not chess",
+        ),
         (("draw", "RUN", "--side", "white"), "expected an equilibrium run"),
         (("check", "RUN", "missing.pgn"), "missing.pgn"),
         (("store", "missing.sqlite"), "no such store"),

@@ -208,6 +208,8 @@ def test_every_command_takes_a_matchup_file_of_ones_own_game(
         ("draw", tmp_path / "b", "--side", "guesser"),
         ("report", tmp_path / "b", "-o", tmp_path / "b.html"),
         ("prepare", "my_coins:build", "--side", 1),
+        ("match", file, "--side", "guesser", "--games", 20),
+        ("match", tmp_path / "a", "--games", 20),
     ):
         code, out, err = command(capsys, *words)
         assert (code, err) == (0, ""), words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from preplay.chess.clock import ClockedChess, State
 from preplay.chess.rules import ChessGame, ChessState
@@ -23,6 +23,9 @@ QUIET: Final = 8
 """Half-moves in a row whose searches say that nothing happens."""
 OPENING: Final = 80
 """Half-moves before which no game is settled as drawn."""
+
+
+G = TypeVar("G", bound=ChessGame | ClockedChess)
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Settling:
 NEVER_SETTLED: Final = Settling()
 
 
-def played_out(game: ChessGame | ClockedChess, settling: Settling) -> ChessGame | ClockedChess:
+def played_out(game: G, settling: Settling) -> G:
     """The game without the model's length: only its rules end it, or the length that was asked for."""
     length = settling.longest or FOREVER
     if isinstance(game, ClockedChess):
@@ -76,12 +79,12 @@ def played_out(game: ChessGame | ClockedChess, settling: Settling) -> ChessGame 
     return replace(game, length=length)
 
 
-def ending(game: ChessGame | ClockedChess, state: ChessState | State) -> str:
+def ending(state: ChessState | State) -> str:
     """Why the game is over at a final state."""
     if isinstance(state, ClockedState):
         if state.lost:
             return RESIGNATION if untimed(state.actions[-1])[0] == RESIGN else FLAG
-        return ending(game.game if isinstance(game, ClockedChess) else game, state.inner)
+        return ending(state.inner)
     board = state.board
     if board.is_checkmate():
         return "checkmate"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -26,7 +26,7 @@ def match(
         str | None,
         typer.Option(
             "--side",
-            help="Whose book: white, black or both; default: the run's, or white.",
+            help="Whose book: white, black (or 1, 2) or both; default: the run's, or white.",
             show_default=False,
         ),
     ] = None,
@@ -35,7 +35,7 @@ def match(
         typer.Option(
             "--adjudication",
             help="model: scored by the value model where the book ends (not under a clock); "
-            "rules: to mate, stalemate, repetition, fifty moves or bare kings.",
+            "rules: to the end of the game. Default: model in chess without a clock, else rules.",
         ),
     ] = None,
     resign: Annotated[
@@ -93,16 +93,14 @@ def match(
     from preplay.runs.matches import match as match_run
     from preplay.stopping import on_interrupt
 
-    if adjudication not in (None, *get_args(Adjudication)):
-        raise InputError(f"adjudication '{adjudication}'; expected model or rules")
     if pgn is not None:
         check_writable(pgn)
     directory = Path(config) if Path(config).is_dir() else None
     if cost is not None and directory is not None:
         raise InputError(f"--cost {cost:g} with a run, which has its cost; expected a matchup")
     name, settings = _settings(config, changes or ())
-    if not str(settings.get("kind")).startswith("chess"):
-        raise InputError(f"matchup '{name}' is not chess; matches are played in chess only")
+    if pgn is not None and not str(settings.get("kind")).startswith("chess"):
+        raise InputError(f"--pgn {pgn}: matchup '{name}' is not chess; expected a game of chess")
     with (
         from_config(name, settings, workers=workers, store=store, cluster=cluster) as matchup,
         on_interrupt() as stop,
@@ -147,7 +145,9 @@ def _settings(config: str, changes: Sequence[str]) -> tuple[str, dict[str, Any]]
         return load_config(config, changes)
     run = open_run(Path(config))
     run.check_books()
-    settings = {k: v for k, v in run.matchup.items() if k != "engines"}
+    known = run.matchup
+    dropped = ("name", "sides", "sha256") if known.get("kind") == "python" else ("engines",)
+    settings = {k: v for k, v in known.items() if k not in dropped}
     return run.name, override(settings, changes)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from preplay.chess.scoresheet import PlayedGame
-from preplay.errors import StoreError
+from preplay.errors import InputError, StoreError
 from preplay.game import FINAL
 from preplay.games.clocked import untimed
 from preplay.report import notation, openings, words
@@ -40,6 +40,10 @@ def played(run: Run) -> dict[str, Any]:
     if not result.played:
         raise StoreError(f"{run.directory}: has no games yet; finish its `preplay match --save`")
     matchup = run.matchup
+    if not str(matchup.get("kind")).startswith("chess"):
+        raise InputError(
+            f"{run.directory}: a match of {run.name}; expected chess, of which there are boards"
+        )
     start = words.table(matchup, "start")
     first = 2 if " b " in str(start.get("fen") or "") else 1
     if len(start.get("moves") or ()) % 2:

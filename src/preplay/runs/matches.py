@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from preplay import __version__, scoring
 from preplay.book import Book
@@ -18,7 +18,7 @@ from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of, read_games
 from preplay.errors import InputError
 from preplay.files import write_text
 from preplay.hardening import mix_of, played_by
-from preplay.matches import Adjudication, Pairing, play_match
+from preplay.matches import Adjudication, Pairing, is_chess, play_match
 from preplay.matchup import Matchup
 from preplay.matchup.searching import BASE_NODES
 from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, settings_of, start
@@ -34,6 +34,10 @@ from preplay.stopping import NEVER, Stop
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+
+PREPARED = (PrepareResult, FrontierResult, EquilibriumResult, HardenResult, Book)
+"""What can be played."""
 
 
 class MatchProgress(NamedTuple):
@@ -149,8 +153,8 @@ class MatchResult:
     """The directory that keeps it; None where it was not saved."""
 
     def files(self) -> Mapping[str, Callable[[Path], None]]:
-        """The games as PGN; each game is in a file of its own as soon as it is over."""
-        return {GAMES_PGN: partial(write_text, text=self.pgn)}
+        """The games as PGN, in chess; what each was is kept as soon as it is over."""
+        return {GAMES_PGN: partial(write_text, text=self.pgn)} if self.pgn else {}
 
     @classmethod
     def found(cls, run: Run) -> MatchResult:
@@ -204,7 +208,7 @@ def match(
     stop: Stop = NEVER,
     progress: Callable[[object], None] | None = None,
 ) -> MatchResult:
-    """Play a book for real and compare the score with what was promised (chess).
+    """Play a book for real and compare the score with what was promised.
 
     `prepared` is a result of `prepare` or `equilibrium`, or a book; without one, `side` (or "both") is
     prepared now at `cost`. Of `harden` the best book meets the mix that it was found
@@ -213,14 +217,7 @@ def match(
     the two is accepted. Games that are played by the rules end by these alone, unless `settling` asks
     for more. With `save` every game is kept, and the same call goes on from there.
     """
-    if sprt is not None:
-        scoring.sprt(scoring.Tally(0, 0, 0), *sprt)
-    clocked = matchup.clock is not None
-    mode: Adjudication = "rules" if adjudication == "rules" or (clocked and not adjudication) else "model"
-    if settling.asked and mode == "model":
-        raise InputError(
-            "resign, draw and longest are for games that are played out; expected --adjudication rules"
-        )
+    mode = _mode(matchup, prepared, games, adjudication, sprt, settling)
     hides = None
     if isinstance(prepared, HardenResult):
         hides = prepared.policy
@@ -256,11 +253,40 @@ def match(
         without = play(len(played), mode, seed, control=True)
     if not played:
         raise KeyboardInterrupt
-    heading = _heading(matchup, seed)
-    result = _result(matchup, pairings, played, without, mode, sprt, heading, run)
+    text = _pgn(matchup, seed, (*played, *without)) if is_chess(matchup.game) else ""
+    result = _result(matchup, pairings, played, without, mode, sprt, text, run)
     if run is not None:
         keep(run, result)
     return result
+
+
+def _mode(
+    matchup: Matchup[Any],
+    prepared: object,
+    games: int,
+    adjudication: Adjudication | None,
+    sprt: tuple[float, float] | None,
+    settling: Settling,
+) -> Adjudication:
+    """How games are scored; refuses a match that cannot be played."""
+    if sprt is not None:
+        scoring.sprt(scoring.Tally(0, 0, 0), *sprt)
+    if games < 1:
+        raise InputError(f"{games} games; expected at least 1")
+    if adjudication not in (None, *get_args(Adjudication)):
+        raise InputError(f"adjudication '{adjudication}'; expected model or rules")
+    if prepared is not None and not isinstance(prepared, PREPARED):
+        raise InputError(
+            f"prepared is of type {type(prepared).__name__}; expected a result of prepare, frontier, "
+            "equilibrium or harden, or a book; preplay.load_run finds that of a directory"
+        )
+    to_the_end = matchup.clock is not None or not is_chess(matchup.game)
+    mode: Adjudication = adjudication or ("rules" if to_the_end else "model")
+    if settling.asked and mode == "model":
+        raise InputError(
+            "resign, draw and longest are for games that are played out; expected --adjudication rules"
+        )
+    return mode
 
 
 def _pairings(
@@ -321,7 +347,7 @@ def _result(
     without: Sequence[PlayedGame],
     adjudication: Adjudication,
     sprt: tuple[float, float] | None,
-    heading: Heading,
+    pgn: str,
     run: Run | None,
 ) -> MatchResult:
     results = _counts(played)
@@ -367,7 +393,7 @@ def _result(
         time=time,
         played=tuple(played),
         without=tuple(without),
-        pgn="".join(pgn_of(game, heading) for game in (*played, *without)),
+        pgn=pgn,
         run=run,
     )
 
@@ -377,17 +403,18 @@ def _book_moves(book: Book) -> float:
     return sum(entry.reach * entry.probability for entry in book.entries)
 
 
-def _heading(matchup: Matchup[Any], seed: int) -> Heading:
-    """The tags that all games of a match have."""
+def _pgn(matchup: Matchup[Any], seed: int, games: Sequence[PlayedGame]) -> str:
+    """The games as people write them down."""
     config, board = matchup.config, matchup.notation
     white, black = (at_the_board(config, colour, BASE_NODES) for colour in ("white", "black"))
-    return Heading(
+    heading = Heading(
         f"preplay match: {matchup.name}",
         engines=(white, black),
         start="" if board is None else board.start,
         chess960=board is not None and board.chess960,
         more={"Seed": str(seed), "PreplayVersion": __version__},
     )
+    return "".join(pgn_of(game, heading) for game in games)
 
 
 def _time(

@@ -151,10 +151,11 @@ def dumps(book: Book) -> str:
     return json.dumps(data, indent=1) + "\n"
 
 
-def load(path: Path) -> Book:
+def load(path: Path | str) -> Book:
     """Read a `preplay-book/1` file; anything else is an InputError."""
     from pydantic import TypeAdapter, ValidationError
 
+    path = Path(path)
     text = read_text(path, f"a {FORMAT} book")
     data = parse_json(text, path)
     if not isinstance(data, dict) or data.get("format") != FORMAT:

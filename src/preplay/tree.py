@@ -255,10 +255,10 @@ def save(tree: Tree, path: Path) -> None:
         np.savez_compressed(file, **columns)  # type: ignore[arg-type]
 
 
-def load(path: Path) -> Tree:
+def load(path: Path | str) -> Tree:
     """Read a tree; a damaged or foreign file is a StoreError."""
     try:
-        columns = read_arrays(path)
+        columns = read_arrays(Path(path))
         names = tuple(str(name) for name in columns.pop("names"))
         first, second = columns.pop("prices", np.zeros(2)).tolist()  # files of version 0.1.0 have none
         tree = Tree(names=names, prices=(first, second), **columns)

@@ -41,6 +41,17 @@ def game(tmp_path: Path) -> Path:
     return path
 
 
+def test_what_cannot_be_hardened_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = preplay(
+        capsys, "harden", "synthetic", "--side", "2", "--cost", "0.01", "--save", tmp_path / "run"
+    )
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert "has no moves to choose among" in err
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_game_in_a_file(game: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("harden", game, "--side", "2", "--cost", "0.3")
     code, out, _ = preplay(capsys, *words, "--json", "--save", tmp_path / "run")

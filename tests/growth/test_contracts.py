@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -41,18 +42,25 @@ def game() -> tabular.TabularGame:
         ({"base": (BASE,)}, "base is a tuple; expected a pair of policies"),
         ({"value": lambda state: 0.5}, "value is a function; .* wrap a plain function in ValueFunction"),
         ({"value": {"a": 1}}, "value is a dict; expected an evaluator"),
+        ({"goal": 0.01}, "goal 0.01; expected one as Pays"),
+        ({"goal": Pays(math.nan)}, "cost nan; expected a number of at least 0"),
+        ({"goal": Pays(-1.0)}, "cost -1.0; expected a number of at least 0"),
+        ({"goal": Pays("x")}, "cost 'x'; expected a number of at least 0"),  # type: ignore[arg-type]
     ],
 )
 def test_wrong_arguments_are_named(change: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"side": 1, "base": (BASE, BASE), "prep": PREP, "value": VALUE} | change
+    usual = {"side": 1, "base": (BASE, BASE), "prep": PREP, "value": VALUE, "goal": Pays(0.01)}
+    given: dict[str, Any] = usual | change
     with pytest.raises(InputError, match=message):
-        grow(game(), given["side"], given["base"], given["prep"], given["value"], Pays(0.01))
+        grow(game(), given["side"], given["base"], given["prep"], given["value"], given["goal"])
 
 
 def test_both_sides_are_checked_too() -> None:
     bases: Any = BASE
     with pytest.raises(InputError, match="base is a TabularPolicy; expected a pair"):
         grow_contested(game(), bases, (PREP, PREP), VALUE, (0.01, 0.01))
+    with pytest.raises(InputError, match="cost nan; expected a number of at least 0"):
+        grow_contested(game(), (BASE, BASE), (PREP, PREP), VALUE, (math.nan, 0.01))
     preps: Any = (PREP, lambda state: {})
     with pytest.raises(InputError, match="prep of side 2 is a function"):
         grow_contested(game(), (BASE, BASE), preps, VALUE, (0.01, 0.01))

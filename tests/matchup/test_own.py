@@ -99,6 +99,71 @@ def test_saved_reported_swept_and_exported_like_the_built_in_ones(
         preplay.prepare(coins(cost=0.01), 2, save=tmp_path / "run")
 
 
+class OddCoins(Coins):
+    """Tails come more often."""
+
+    def chance(self, state: History) -> dict[str, float]:
+        return {"heads": 0.25, "tails": 0.75}
+
+
+def test_another_game_does_not_take_up_a_run(tmp_path: Path) -> None:
+    def odd(**more: Any) -> preplay.Matchup[History]:
+        return preplay.make_matchup(OddCoins(), coin, knows, name="coins", **more)
+
+    def shy(state: History) -> dict[str, float]:
+        return {"low": 1.0} if not state else {state[1]: 1.0}
+
+    preplay.prepare(coins(), 1, 0.01, save=tmp_path / "a")
+    preplay.equilibrium(coins(), 0.01, save=tmp_path / "b")
+    preplay.sweep(coins(), "cost", [0.2, 0.01], side=1, save=tmp_path / "c")
+    others = (
+        odd(),
+        preplay.make_matchup(Coins(), coin, shy, name="coins"),
+        coins(value={"model": "rollouts", "samples": 20}),
+        coins(identity={"version": 2}),
+    )
+    for other in others:
+        for again in (
+            lambda m: preplay.prepare(m, 1, 0.01, save=tmp_path / "a"),
+            lambda m: preplay.equilibrium(m, 0.01, save=tmp_path / "b"),
+            lambda m: preplay.sweep(m, "cost", [0.2, 0.01], side=1, save=tmp_path / "c"),
+        ):
+            with pytest.raises(preplay.StoreError, match="belongs to another run"):
+                again(other)
+    assert preplay.prepare(coins(), 1, 0.01, save=tmp_path / "a").value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"cost": -1.0}, "cost -1"),
+        ({"cost": float("nan")}, "cost nan"),
+        ({"cost": (0.1, 0.1, 0.1)}, "3 costs; expected one, or one for each side"),
+        ({"sides": ("a",)}, "sides \\('a',\\); expected two different names"),
+        ({"sides": ("a", "a")}, "expected two different names"),
+        ({"identity": {"x": {1, 2}}}, "identity: .*; expected JSON data"),
+    ],
+)
+def test_matchups_that_cannot_be(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        coins(**more)
+
+
+def test_a_function_plays_what_the_game_has() -> None:
+    for base, prep, message in (
+        (
+            coin,
+            lambda state: {"edge": 1.0},
+            "prep plays 'edge'; expected one of high, low",
+        ),
+        (lambda state: {"edge": 1.0}, knows, "base plays 'edge'"),
+        (lambda state: ["high"], knows, "base gives list; expected a distribution"),
+    ):
+        matchup: Any = preplay.make_matchup(Coins(), base, prep, cost=0.01)  # type: ignore[arg-type]
+        with pytest.raises(preplay.GameError, match=message):
+            preplay.prepare(matchup, 1)
+
+
 def test_a_function_is_swept_over_its_argument(tmp_path: Path) -> None:
     def build(bias: float = 0.5) -> preplay.Matchup[History]:
         def board(state: History) -> dict[str, float]:
@@ -219,6 +284,31 @@ def test_every_command_takes_a_matchup_file_of_ones_own_game(
     assert "matchup.sha256 was" in err
     with preplay.open_matchup(str(written(module, cost=0.3))) as matchup:
         assert matchup.costs == (0.3, 0.3)
+
+
+def test_modules_of_one_name_in_two_folders_and_one_that_was_changed(tmp_path: Path) -> None:
+    sys.modules["test_own_game"] = sys.modules[__name__]
+    found = []
+    for folder, cost in (("a", "0.01"), ("b", "0.02"), ("a", "0.01"), ("b", "0.03")):
+        place = tmp_path / folder
+        place.mkdir(exist_ok=True)
+        (place / "same_name.py").write_text(SOURCE.replace("cost=0.01", f"cost={cost}"))
+        (place / "m.toml").write_text('kind = "python"\nmatchup = "same_name:build"\n')
+        with preplay.open_matchup(str(place / "m.toml")) as matchup:
+            found.append((matchup.costs[0], matchup.config["sha256"]))
+    assert [cost for cost, _ in found] == [0.01, 0.02, 0.01, 0.03]
+    assert len(set(found)) == len({digest for _, digest in found}) == 3
+
+
+def test_what_a_policy_of_ones_own_raises_is_one_line(
+    module: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raising = "def knows(state):\n    raise ValueError('oh')\ndef build"
+    file = written(module, SOURCE.replace("def build", raising))
+    code, out, err = command(capsys, "prepare", file, "--side", "guesser")
+    assert (code, out) == (1, "")
+    assert "my_coins:build': ValueError: oh (my_coins.py, line" in err
+    assert len(err.strip().splitlines()) == 1
 
 
 def test_the_example_is_swept_by_processes_of_their_own(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from preplay import runs
+from preplay import load_book, load_tree, runs
 from preplay.errors import InputError, StoreError
 from preplay.experiments.sweep import Task
 from preplay.figures import save_figure
@@ -218,3 +218,10 @@ def test_without_pandas_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InputError, match=r"pip install 'preplay\[pandas\]'"):
         result.to_pandas()
+
+
+def test_paths_may_be_text(tmp_path: Path) -> None:
+    with open_matchup(GAME, store=str(tmp_path / "store.sqlite")) as matchup:
+        result = prepare(matchup, 1, 0.01, save=str(tmp_path / "run"))
+    assert load_book(str(tmp_path / "run" / "book.json")) == result.book
+    assert load_tree(str(tmp_path / "run" / "tree.npz")).size == result.tree.size

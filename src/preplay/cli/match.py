@@ -146,7 +146,7 @@ def _settings(config: str, changes: Sequence[str]) -> tuple[str, dict[str, Any]]
     run = open_run(Path(config))
     run.check_books()
     known = run.matchup
-    dropped = ("name", "sides", "sha256") if known.get("kind") == "python" else ("engines",)
+    dropped = ("name", "sides", "sha256", "value") if known.get("kind") == "python" else ("engines",)
     settings = {k: v for k, v in known.items() if k not in dropped}
     return run.name, override(settings, changes)
 

@@ -177,7 +177,7 @@ def determine(tasks: Sequence[Task], opening: Opening = opened) -> Determined:
                 cost = task.cost if task.budget is not None else matchup.cost(task.side, task.cost)
                 if cost is not None:
                     check_cost(cost)
-                known[config] = {"matchup": dict(matchup.config), "cost": cost}
+                known[config] = {"matchup": matchup.identity, "cost": cost}
                 for name, version in matchup.versions.items():
                     versions.setdefault(name, []).append(version)
         points[setting_text(task.setting)] = known[config]

@@ -29,7 +29,7 @@ from preplay.game import CHANCE, FINAL, Distribution, Game, S
 from preplay.growth.asking import Questions, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED
 from preplay.growth.columns import read_columns, reading, save_columns
-from preplay.growth.goals import Ending, GrowthProgress, Limits
+from preplay.growth.goals import Ending, GrowthProgress, Limits, check_prices
 from preplay.growth.holdings import Holdings
 from preplay.growth.met import Met
 from preplay.growth.reaches import CERTAIN, Reaches
@@ -82,6 +82,7 @@ class ContestedGrowth(Generic[S]):
         check_pair(self.base, "base")
         check_pair(self.prep, "prep")
         check_evaluator(self.value)
+        check_prices(*self.costs)
         self.ending: Ending = "complete"
         self.kept: Mapping[str, npt.NDArray[Any]] = {}
         """What a checkpoint remembered beside the tree."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from preplay.errors import InputError
 from preplay.tree import Tree
 
 Ending = Literal["complete", "histories", "seconds", "gap", "interrupted"]
 
 
+@runtime_checkable
 class Goal(Protocol):
     """Which own histories are worth expanding."""
 
@@ -43,6 +45,20 @@ class Goal(Protocol):
     def potential(self, reach: float, low: float) -> float:
         """How much expanding may add, given the reach and the least value; 0 or less: a leaf."""
         ...
+
+
+def check_goal(goal: Goal) -> None:
+    """Raise InputError for what is no goal, and for costs by which nothing can be compared."""
+    if not isinstance(goal, Goal):
+        raise InputError(f"goal {goal!r}; expected one as Pays(0.001)")
+    check_prices(goal.cost)
+
+
+def check_prices(*costs: float) -> None:
+    """Raise InputError unless all costs are numbers of at least 0."""
+    for cost in costs:
+        if not isinstance(cost, (int, float)) or not cost >= 0.0:
+            raise InputError(f"cost {cost!r}; expected a number of at least 0")
 
 
 @dataclass(frozen=True)

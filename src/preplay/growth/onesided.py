@@ -12,7 +12,7 @@ from pathlib import Path
 from preplay.game import Game, S, Side, check_side, other
 from preplay.growth import checkpoints
 from preplay.growth.front import Front
-from preplay.growth.goals import Goal, Grown, GrowthProgress, Limits
+from preplay.growth.goals import Goal, Grown, GrowthProgress, Limits, check_goal
 from preplay.growth.window import Window
 from preplay.policy import Choices, Policy, check_pair, check_policy
 from preplay.stopping import NEVER, Stop
@@ -52,6 +52,7 @@ def grow(  # noqa: PLR0913  # an option each
     check_pair(base, "base")
     check_policy(prep, "prep")
     check_evaluator(value)
+    check_goal(goal)
     watched = progress is not None or checkpoint is not None
     opponent = base[other(side) - 1]
     front = Front(game, side, prep, opponent, value, goal, limits, choices=choices, watched=watched)

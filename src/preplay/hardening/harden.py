@@ -22,6 +22,7 @@ from preplay.hardening.softmax import Softmax, SoftmaxPair, compared, softmax_pa
 from preplay.hardening.telling import books, unprepared
 from preplay.judging import CONFIDENT, Judge, Judged, ask
 from preplay.matchup import Matchup
+from preplay.policy import Menus
 from preplay.preparation import values_of
 from preplay.response import check_cost
 from preplay.stopping import NEVER, Stop
@@ -94,6 +95,20 @@ class Hardened:
         return min(fits, key=lambda s: s.value, default=None)
 
 
+def menus_to_hide(matchup: Matchup[S], side: Side, cost: float, loss: float | None) -> Menus[S]:
+    """The moves among which a side may hide; refuses what cannot be hardened."""
+    check_cost(cost)
+    if loss is not None and not loss >= 0.0:
+        raise InputError(f"loss {loss}; expected a number of at least 0")
+    menus = matchup.menus[side - 1]
+    if menus is None:
+        raise InputError(
+            f"side {matchup.sides[side - 1]} has no moves to choose among; give --choose K, or in a "
+            'tabular game "menu": true'
+        )
+    return menus
+
+
 def harden(  # noqa: PLR0913  # an option each
     matchup: Matchup[S],
     side: Side,
@@ -118,15 +133,7 @@ def harden(  # noqa: PLR0913  # an option each
     """
     preparer = other(side)
     price = matchup.cost(preparer, cost)
-    check_cost(price)
-    if loss is not None and not loss >= 0.0:
-        raise InputError(f"loss {loss}; expected a number of at least 0")
-    menus = matchup.menus[side - 1]
-    if menus is None:
-        raise InputError(
-            f"side {matchup.sides[side - 1]} has no moves to choose among; give --choose K, or in a "
-            'tabular game "menu": true'
-        )
+    menus = menus_to_hide(matchup, side, price, loss)
     limits = limits or Limits()
     clocks = _clocks(limits, stop, matchup.judge is not None)
     limited = "" if loss is None else f", giving away at most {loss:g}"

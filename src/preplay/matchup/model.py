@@ -126,6 +126,8 @@ class Matchup(Generic[S]):
     """What the sides are called."""
     config: Mapping[str, Any] = field(default_factory=dict)
     """Everything that determines results, as JSON data: the identity of a run."""
+    fingerprint: Callable[[], str] | None = None
+    """What tells the matchup from others where `config` does not: asked for when a run is kept."""
     enumerable: bool = False
     """Whether the whole game may be grown, so that no cost is needed to bound it."""
     window: int = 64
@@ -145,6 +147,12 @@ class Matchup(Generic[S]):
         """What a side's book may choose from; None: it plays prep."""
         menus = self.menus[side - 1]
         return None if menus is None else Choices(menus, self.deviations[side - 1])
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What a run is told apart by."""
+        more = {} if self.fingerprint is None else {"fingerprint": self.fingerprint()}
+        return {**self.config, **more}
 
     def side(self, text: str) -> Side:
         """The side that a user means by a name."""

@@ -5,23 +5,28 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import json
 import sys
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from preplay.errors import InputError, PreplayError, nearest
-from preplay.game import Distribution, Game, S
+from preplay.errors import GameError, InputError, PreplayError, nearest
+from preplay.game import CHANCE, FINAL, Distribution, Game, S
 from preplay.matchup.model import Matchup, Notation
 from preplay.matchup.plain import PlainValue, valued
 from preplay.matchup.settings import Settings, validate
-from preplay.policy import Policy, PolicyFunction
+from preplay.policy import REST, Policy, PolicyFunction
+from preplay.response import check_cost
 from preplay.value import Evaluator
 
 T = TypeVar("T")
@@ -48,12 +53,17 @@ def make_matchup(
     "epsilon": 0.05}`) samples, an evaluator answers by itself. `cost` is the default price of a memorized
     history, `write` turns a history, or a move after it, into what people read. `identity` is what
     determines results (numbers, seeds, versions), as JSON data: a saved run goes on only with the same.
+    Without one, runs are told apart by how the game begins and is played there.
     """
-    board, study = _pair(base, "base"), _pair(prep, "prep")
+    costs = cost if isinstance(cost, tuple) else (cost, cost)
+    _check(name, costs, sides, identity)
+    board, study = _pair(base, "base", game), _pair(prep, "prep", game)
     sampling, enumerable = None, value is None
+    config: dict[str, Any] = {"kind": "python", "name": name, "sides": list(sides)}
     if value is None or isinstance(value, Mapping):
         settings = validate(PlainValue, value or {}, f"matchup '{name}', value")
         enumerable = settings.model == "exact"
+        config |= {"value": settings.model_dump()} if value else {}
         value, sampling = valued(game, board, settings, None if isinstance(cost, tuple) else cost)
     elif not hasattr(value, "values"):
         raise InputError(f"matchup '{name}': value is {value!r}; expected an evaluator or a table")
@@ -64,31 +74,107 @@ def make_matchup(
         prep=study,
         value=value,
         sampling=sampling,
-        costs=cost if isinstance(cost, tuple) else (cost, cost),
+        costs=costs,
         sides=sides,
-        config={"kind": "python", "name": name, "sides": list(sides), **(identity or {})},
+        config={**(identity or {}), **config},
+        fingerprint=partial(_fingerprint, game, board, study) if identity is None else None,
         enumerable=enumerable,
         window=256,
         notation=None if write is None else Notation(write),
     )
 
 
-def _pair(given: Play[S] | tuple[Play[S], Play[S]], what: str) -> tuple[Policy[S], Policy[S]]:
+def _check(
+    name: str,
+    costs: tuple[float | None, ...],
+    sides: tuple[str, ...],
+    identity: Mapping[str, Any] | None,
+) -> None:
+    """Raise InputError for what no matchup can have."""
+    if len(costs) != 2:
+        raise InputError(f"matchup '{name}': {len(costs)} costs; expected one, or one for each side")
+    for price in costs:
+        if price is not None:
+            check_cost(price)
+    if not isinstance(sides, tuple) or len(set(sides)) != 2 or not all(isinstance(s, str) for s in sides):
+        raise InputError(f"matchup '{name}': sides {sides!r}; expected two different names")
+    try:
+        json.dumps(identity, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"matchup '{name}': identity: {error}; expected JSON data") from None
+
+
+def _pair(
+    given: Play[S] | tuple[Play[S], Play[S]], what: str, game: Game[S]
+) -> tuple[Policy[S], Policy[S]]:
     """A policy for each side."""
     both = given if isinstance(given, tuple) else (given, given)
     if len(both) != 2:
         raise InputError(f"{what}: {len(both)} policies; expected one, or one for each side")
-    return _policy(both[0], what), _policy(both[1], what)
+    return _policy(both[0], what, game), _policy(both[1], what, game)
 
 
-def _policy(play: Play[S], what: str) -> Policy[S]:
+def _policy(play: Play[S], what: str, game: Game[S]) -> Policy[S]:
     if hasattr(play, "distributions"):
         return play
     if callable(play):
-        return PolicyFunction(play)
+        return PolicyFunction(_Legal(play, game, what))
     raise InputError(
         f"{what} is {play!r}; expected a policy, or a function from a state to a distribution"
     )
+
+
+@dataclass(frozen=True)
+class _Legal(Generic[S]):
+    """A function that plays, held to the actions that the game has."""
+
+    play: Callable[[S], Distribution]
+    game: Game[S]
+    what: str
+
+    def __call__(self, state: S) -> Distribution:
+        moves = self.play(state)
+        if not isinstance(moves, Mapping):
+            raise GameError(
+                f"history {list(self.game.history(state))}: {self.what} gives {type(moves).__name__}; "
+                "expected a distribution, a dict from actions to probabilities"
+            )
+        known = self.game.actions(state)
+        for action in moves:
+            if action not in known and action != REST:
+                raise GameError(
+                    f"history {list(self.game.history(state))}: {self.what} plays {action!r}; "
+                    f"expected one of {', '.join(map(str, known))}"
+                )
+        return moves
+
+
+LOOKED = 100
+"""Histories that a fingerprint is taken of."""
+
+
+def _fingerprint(
+    game: Game[S], base: tuple[Policy[S], Policy[S]], prep: tuple[Policy[S], Policy[S]]
+) -> str:
+    """Of how a game begins and is played there: another game, or other players, have another one."""
+    digest = hashlib.sha256(repr((game.longest, game.widest)).encode())
+    waiting = deque([game.root()])
+    for _ in range(LOOKED):
+        if not waiting:
+            break
+        state = waiting.popleft()
+        player = game.player(state)
+        told: Any
+        if player == FINAL:
+            told = game.utility(state)
+        elif player == CHANCE:
+            told = game.chance(state)
+        else:
+            told = [both[player - 1].distributions([state])[0] for both in (base, prep)]
+        digest.update(repr((game.history(state), player, told)).encode())
+        if player != FINAL:
+            waiting.extend(game.next(state, action) for action in game.actions(state))
+    return digest.hexdigest()
 
 
 class PythonMatchup(Settings):
@@ -123,10 +209,18 @@ def open_python(config: Mapping[str, Any]) -> Iterator[Matchup[Any]]:
     with opened as matchup:
         if not isinstance(matchup, Matchup):
             raise InputError(f"{where}: gives {type(matchup).__name__}; expected a preplay.Matchup")
-        told = {"matchup": given.matchup, "settings": given.settings, "sha256": _digest(module)}
+        told = {"matchup": given.matchup, "settings": given.settings, "sha256": vars(module)[LOADED]}
         costs = matchup.costs if given.cost is None else (given.cost, given.cost)
         config = {**matchup.config, "kind": "python", "sides": list(matchup.sides), **told}
-        yield replace(matchup, costs=costs, config=config)
+        opened = replace(matchup, costs=costs, config=config, fingerprint=None)
+        try:
+            yield opened
+        except PreplayError:
+            raise
+        except Exception as error:
+            if _place(error, module) is None:
+                raise
+            raise _told(error, where, module) from error
 
 
 @contextmanager
@@ -140,14 +234,17 @@ def _builder(given: PythonMatchup, where: str) -> tuple[Callable[..., Any], Modu
     if not colon or not name or not function.isidentifier():
         raise InputError(f"{where}; expected module:function, as in my_package.my_game:build")
     place = str(Path(given.path or ".").absolute())
-    if place not in sys.path:
-        sys.path.insert(0, place)
+    if place in sys.path:
+        sys.path.remove(place)
+    sys.path.insert(0, place)
+    _forget_others(name, place)
     try:
         module = _called(lambda: importlib.import_module(name), where)
     except ModuleNotFoundError as error:
         raise InputError(
             f"{where}: no module named '{error.name}'; looked in {place} and where Python finds packages"
         ) from None
+    vars(module).setdefault(LOADED, _digest(module))
     build = getattr(module, function, None)
     if build is None:
         names = [key for key, item in vars(module).items() if callable(item) and key[0] != "_"]
@@ -157,6 +254,25 @@ def _builder(given: PythonMatchup, where: str) -> tuple[Callable[..., Any], Modu
     return build, module
 
 
+LOADED = "__preplay_loaded__"
+"""The attribute of a module that has the digest of the file from which it was loaded."""
+
+
+def _forget_others(name: str, place: str) -> None:
+    """Let a module be loaded from `place`: not that of another folder which has its name, nor what it was
+    before somebody changed its file."""
+    top = name.partition(".")[0]
+    there, known = PathFinder.find_spec(top, [place]), sys.modules.get(top)
+    if there is None or there.origin is None or known is None:
+        return
+    module = sys.modules.get(name)
+    changed = module is not None and vars(module).get(LOADED, _digest(module)) != _digest(module)
+    if known.__file__ != there.origin or changed:
+        for one in [one for one in sys.modules if one == top or one.startswith(f"{top}.")]:
+            del sys.modules[one]
+        importlib.invalidate_caches()
+
+
 def _called(work: Callable[[], T], where: str) -> T:
     """What foreign code gives; what it raises is told in one line, with its place."""
     try:
@@ -164,11 +280,23 @@ def _called(work: Callable[[], T], where: str) -> T:
     except (PreplayError, ModuleNotFoundError):
         raise
     except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{Path(last.filename).name}, line {last.lineno}"
-        if isinstance(error, SyntaxError):
-            place = f"{Path(error.filename or '').name}, line {error.lineno}"
-        raise InputError(f"{where}: {type(error).__name__}: {error} ({place})") from error
+        raise _told(error, where) from error
+
+
+def _told(error: Exception, where: str, module: ModuleType | None = None) -> InputError:
+    """What foreign code raised, in one line."""
+    place = _place(error, module)
+    if isinstance(error, SyntaxError):
+        place = f"{Path(error.filename or '').name}, line {error.lineno}"
+    return InputError(f"{where}: {type(error).__name__}: {error} ({place})")
+
+
+def _place(error: Exception, module: ModuleType | None) -> str | None:
+    """Where an error was raised: of a module, the last line of its file; None where it has no part."""
+    lines = traceback.extract_tb(error.__traceback__)
+    if module is not None:
+        lines = [line for line in lines if line.filename == module.__file__]  # type: ignore[assignment]
+    return f"{Path(lines[-1].filename).name}, line {lines[-1].lineno}" if lines else None
 
 
 def _known(build: Callable[..., Any], settings: Mapping[str, Any]) -> str:

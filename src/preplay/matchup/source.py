@@ -32,7 +32,13 @@ def to_choose(spec: str, choose: int | None, margin: float | None, deviations: i
                     '"menu": true at the actions that a book may choose'
                 )
         return [] if deviations is None else [f"deviations={deviations}"]
-    return [f"prep.{name}={value}" for name, value in given.items() if value is not None]
+    named = [f"prep.{name}={value}" for name, value in given.items() if value is not None]
+    if named and load_config(spec)[1].get("kind") == "python":
+        name, value = next((name, value) for name, value in given.items() if value is not None)
+        raise InputError(
+            f"--{name} {value}: a game written in Python; expected a matchup that has `menus` itself"
+        )
+    return named
 
 
 def bound_to(
@@ -118,7 +124,7 @@ def open_matchup(
     changes: Iterable[str] = (),
     *,
     workers: int | None = None,
-    store: Path | None = None,
+    store: Path | str | None = None,
     cluster: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Matchup[Any]]:
@@ -129,8 +135,9 @@ def open_matchup(
     people who are fitted in passing.
     """
     name, config = load_config(spec, changes)
+    kept = None if store is None else Path(store)
     with from_config(
-        name, config, workers=workers, store=store, cluster=cluster, progress=progress
+        name, config, workers=workers, store=kept, cluster=cluster, progress=progress
     ) as matchup:
         yield matchup
 

@@ -159,7 +159,7 @@ def versions() -> dict[str, str]:
 
 def settings_of(matchup: Matchup[Any]) -> dict[str, Any]:
     """What determines the results of a matchup, with the names of its sides where they are its own."""
-    known = dict(matchup.config)
+    known = matchup.identity
     return known if sides_of(known) == matchup.sides else known | {"sides": list(matchup.sides)}
 
 

@@ -13,7 +13,7 @@ from preplay import book as books
 from preplay.book import Book
 from preplay.game import S, other
 from preplay.growth.goals import Ending, Limits
-from preplay.hardening import Softmax, against, harden
+from preplay.hardening import Softmax, against, harden, menus_to_hide
 from preplay.judging import Judged
 from preplay.matchup import Matchup
 from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, Run, settings_of, start
@@ -131,6 +131,7 @@ def harden_run(
     hides = matchup.side(str(side))
     preparer = other(hides)
     price = matchup.cost(preparer, cost)
+    menus_to_hide(matchup, hides, price, loss)
     run = None
     if save is not None:
         identity = {

@@ -234,7 +234,13 @@ def sweep(
     run = start(Path(save), "sweep", name, identity, results.versions) if save is not None else None
     points = _computed(tasks, run, workers, cluster, stop, progress, opening)
     result = SweepResult(
-        key=key, points=tuple(points), measures=measures, columns=measures, name=name, run=run
+        key=key,
+        points=tuple(points),
+        measures=measures,
+        columns=measures,
+        cost=results.shared.get("cost"),
+        name=name,
+        run=run,
     )
     if run is not None:
         keep(run, result)

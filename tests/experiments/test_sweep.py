@@ -338,6 +338,19 @@ def test_sweeps_measure_bounds_and_equilibria(tmp_path: Path, capsys: pytest.Cap
     assert "besides" in refused(capsys, *words[:-12], "--save", tmp_path / "run")
 
 
+def test_what_was_cut_short_is_told_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """The equilibrium is, the books are not: its bounds are shown, and whose ending it is."""
+    game = Path(__file__).parents[2] / "examples" / "dice_race.toml"
+    words = ("sweep", game, "--side", "1", "--key", "settings.courage", "--values", "0.1,0.4")
+    more = ("--histories", "300", "--measure", "equilibrium", "--measure", "net", "--json", "--quiet")
+    code, out, _ = preplay(capsys, *words, *more)
+    assert code == 0
+    for point in json.loads(out)["points"]:
+        assert point["ending"].startswith("equilibrium: ")
+        assert point["net"] == point["upper"]
+        assert point["equilibrium_lower"] < point["equilibrium"] < point["equilibrium_upper"]
+
+
 def test_bounds_need_an_advantage(capsys: pytest.CaptureFixture[str]) -> None:
     words = (*SWEEP, "--key", "seed", "--values", "1", "--measure", "entropy")
     assert "measure 'entropy' is Theorem 1's; expected an advantage" in refused(capsys, *words)

@@ -341,7 +341,7 @@ def _at(node: Raw, history: History) -> Raw:
 
 
 def test_hiding_by_hand() -> None:
-    """Two equal answers: the preparer wins against each if he has learned it; the mix halves that."""
+    """Two equal answers: the preparer wins against each once it is learned; the mix halves that."""
     learn = {
         "player": 1,
         "actions": {

@@ -123,7 +123,7 @@ def tell(
         heads = ("side", result.key, *measures, *(["ending"] if marked else []))
         show.print_table(heads, cells, right=range(1, 2 + len(measures)))
         if marked:
-            print("\nPoints that did not end complete were cut short: no book nets more than `upper`.")
+            print("\nPoints that did not end complete were cut short; bounds say what may be missing.")
     if plot is not None:
         save_figure(result.plot(), plot)
     for path in (csv, plot, save):

@@ -83,6 +83,7 @@ class Point:
     searches: int
     seconds: float
     ending: str
+    """`complete`, or what cut the book short, and what cut anything else short, by its name."""
     engines: str = ""
     """Which engines answered."""
     fresh: float | None = None
@@ -240,7 +241,8 @@ def run_task(task: Task, opening: Opening = opened) -> Point:
             found = afresh(matchup.game, judge.value, prepared)
             fresh = found.value if found else None
         besides, endings = _besides(matchup, task)
-        endings = [ending for ending in (grown.ending, *endings) if ending != "complete"]
+        short: list[str] = [grown.ending] if grown.ending != "complete" else []
+        short += [f"{what}: {ending}" for what, ending in endings.items() if ending != "complete"]
         return Point(
             side=matchup.sides[task.side - 1],
             key=task.key,
@@ -255,17 +257,17 @@ def run_task(task: Task, opening: Opening = opened) -> Point:
             questions=grown.questions,
             searches=matchup.searches(),
             seconds=grown.seconds,
-            ending=endings[0] if endings else "complete",
+            ending=", ".join(short) or "complete",
             engines=", ".join(sorted(set(matchup.versions.values()))),
             fresh=fresh,
             besides=besides,
         )
 
 
-def _besides(matchup: Matchup[Any], task: Task) -> tuple[dict[str, int | float | None], list[str]]:
+def _besides(matchup: Matchup[Any], task: Task) -> tuple[dict[str, int | float | None], dict[str, str]]:
     """What a task asks for besides the book, and how each of it ended."""
     found: dict[str, int | float | None] = {}
-    endings: list[str] = []
+    endings: dict[str, str] = {}
     if task.besides.bounds is not None:
         from preplay.bounding import bound
 
@@ -275,7 +277,7 @@ def _besides(matchup: Matchup[Any], task: Task) -> tuple[dict[str, int | float |
         most = first.size_bound if math.isfinite(first.size_bound) else None
         numbers = (first.entropy, first.p_norm, first.firsts, most, first.guarantee, bounded.lemma1.count)
         found |= dict(zip(BOUNDS, numbers, strict=True))
-        endings.append(bounded.ending)
+        endings["bounds"] = bounded.ending
     if task.besides.gap is not None:
         from preplay.equilibria.contest import contest
 
@@ -295,7 +297,8 @@ def _besides(matchup: Matchup[Any], task: Task) -> tuple[dict[str, int | float |
         mine = solved.gap, solved.expected_size[me], result.entropy[me].play
         found |= dict(zip(EQUILIBRIUM, (*bounds, *mine), strict=True))
         short = solved.gap > task.besides.gap
-        endings.append("gap" if short and result.grown.ending == "complete" else result.grown.ending)
+        grown = result.grown.ending
+        endings["equilibrium"] = "gap" if short and grown == "complete" else grown
     return found, endings
 
 
@@ -362,8 +365,11 @@ def as_csv(points: Sequence[Point], key: str, measures: Sequence[str]) -> str:
 def marking(points: Sequence[Point], measures: Sequence[str]) -> tuple[tuple[str, ...], bool]:
     """The measures to show, and whether to show how points ended: where one was cut short.
 
-    Its `upper` is shown then too: what the best book may net at most.
+    Bounds are shown then too: what the best book may net at most, and between what an equilibrium lies.
     """
     if all(point.whole for point in points):
         return tuple(measures), False
-    return (*measures, *(["upper"] if "upper" not in measures else [])), True
+    bounds = ["upper"] if any(name in BOOK for name in measures) else []
+    if any(name in EQUILIBRIUM for name in measures):
+        bounds += ["equilibrium_lower", "equilibrium_upper"]
+    return (*measures, *(name for name in bounds if name not in measures)), True

@@ -146,7 +146,7 @@ def test_under_a_clock_too(rival: Path, tmp_path: Path) -> None:
         (mixed,) = matchup.base[1].distributions([state])
     moves = {name.partition("@")[0]: p for name, p in mixed.items()}
     assert 7 / 11 <= moves["c7c5"] <= 8 / 11
-    assert all("@" in name for name in mixed)  # he still takes his time
+    assert all("@" in name for name in mixed)  # they still take their time
 
 
 @needs_stockfish

@@ -26,6 +26,7 @@ from preplay.experiments.sweep import (
     as_csv,
     check_measures,
     determine,
+    marking,
     read_points,
     run_tasks,
     setting_text,
@@ -70,7 +71,7 @@ def _rows(result: SweepResult) -> list[dict[str, Any]]:
         {"side": p.side, result.key: p.setting}
         | {measure: p.measure(measure) for measure in result.measures}
         | {"ending": p.ending}
-        | ({} if p.whole or "upper" in result.measures else {"upper": p.upper})
+        | ({} if p.whole else {name: p.measure(name) for name in marking([p], result.measures)[0]})
         for p in result.points
     ]
 

@@ -71,7 +71,7 @@ def check(
         for r in report.rows[:lines]
     ]
     show.print_table(
-        ("", "game", "result", "left by", "book moves", "played", "book"), rows, right=(0, 4)
+        ("", "game", "result", "left by", "book moves", "played", "book"), rows, right=(0, 4), cut=1
     )
     if len(report.rows) > lines:
         print(f"... and {len(report.rows) - lines} more (--lines N or --json for all)")
@@ -93,7 +93,9 @@ def check(
     for leaving in summary.leavings[:5]:
         expected = f" instead of {' / '.join(leaving.expected)}" if leaving.expected else ""
         after = leaving.line or "the start"
-        print(f"  {leaving.games}x {leaving.outcome} after {after}: {leaving.played}{expected}")
+        show.say(
+            f"{leaving.games}x {leaving.outcome} after {after}: {leaving.played}{expected}", indent=2
+        )
 
 
 def _follow(

@@ -185,7 +185,7 @@ def print_match(result: MatchResult) -> None:
     print(f"  promised             {result.promised:.4f}{error}")
     print(f"  played and promised  {verdict} (p = {result.p_value:.3f})")
     if result.adjudication == "rules" and result.scores == "model":
-        print(f"{'':23}(promised is a model score, where the book ends; played is a result)")
+        show.fact("", "(promised is a model score, where the book ends; played is a result)")
     if result.sprt is not None:
         print(f"  SPRT                 {result.sprt.decision}, LLR {result.sprt.llr:.2f}")
     if result.control is not None:

@@ -278,6 +278,24 @@ def test_no_time_to_doubt(raw: Raw, side: Side, cost: float, answers: int) -> No
     assert best.value == pytest.approx(worth(raw, side, chosen(prepared), values), abs=1e-9)
 
 
+def test_a_price_that_is_shared_is_seen_again_where_a_judged_value_fell() -> None:
+    """Two histories of one position: neither pays alone, by the judge's values both together do."""
+    end = {"player": 1, "value": 0.9, "actions": {
+        "wins": {"base": 0.5, "prep": 1.0, "to": {"utility": 1.0}},
+        "loses": {"base": 0.5, "prep": 0.0, "to": {"utility": 0.0}},
+    }}  # fmt: skip
+    root = {"player": "chance", "actions": {x: {"prob": 0.5, "to": end} for x in "ab"}}
+    game = tabular.parse({"format": "preplay-game/1", "root": root})
+    exact, cheap = Exact(game, (BASE, BASE)), tabular.TabularValue()
+    for doubt in (0.0, 0.1):
+        matchup: Matchup[Any] = Matchup(
+            "test", game, (BASE, BASE), (PREP, PREP), cheap, Judge(exact, exact, doubt),
+            position=lambda node: node.player if node.player == 1 else node.history,
+        )  # fmt: skip
+        best = prepare(matchup, 1, 0.3).response
+        assert [best.net, best.upper, best.size] == pytest.approx([0.7, 0.7, 1])
+
+
 def test_opinions_ask_only_about_what_nobody_judged() -> None:
     game = tabular.parse({"format": "preplay-game/1", "root": _LINE})
     asked = Asked(ValueFunction(lambda node: 0.25))

@@ -272,7 +272,8 @@ def _in_place(choice: JudgedChoice, values: Mapping[int, Value]) -> tuple[Tree, 
     """The tree with these values, and whether it may have ended a line too early.
 
     A line ends where going on could not beat the value there. Where that value fell, it may: such a
-    history is open again, so that the bound counts what could be below it.
+    history is open again, so that the bound counts what could be below it. Where memory is by position,
+    the price may be shared with other histories, so any fall will do.
     """
     tree, side = choice.grown.tree, choice.side
     value, radius, open = tree.value.copy(), tree.radius.copy(), tree.open.copy()
@@ -283,7 +284,7 @@ def _in_place(choice: JudgedChoice, values: Mapping[int, Value]) -> tuple[Tree, 
             tree.player[k] == side
             and leaves[k]
             and mine < old
-            and reach[k] * (1.0 - mine + new.radius) > choice.cost
+            and reach[k] * (1.0 - mine + new.radius) > (choice.cost if tree.position is None else 0.0)
         ):
             open[k] = True
         value[k], radius[k] = new

@@ -48,11 +48,12 @@ def repairs(game: Game[S], value: Evaluator[S], tree: Tree, best: BestBook) -> t
     answers = value.values([walk(game, history) for history in histories])
     found = []
     for k, history, answer in zip(known.tolist(), histories, answers, strict=True):
-        moves = tuple(tree.names[tree.action[c]] for c in tree.children(k))
         mine = answer.for_player(side).mean
-        found.append(Repair(history, moves, float(pi[k]), mine, float(mass[k] / pi[k])))
+        for c in tree.children(k):
+            move = tree.names[tree.action[c]]
+            found.append(Repair(history, (move,), float(pi[c]), mine, float(mass[c] / pi[c])))
     losing = [repair for repair in found if repair.loss > LEAST]
-    return tuple(sorted(losing, key=lambda repair: (-repair.loss, repair.history)))
+    return tuple(sorted(losing, key=lambda repair: (-repair.loss, repair.history, repair.moves)))
 
 
 def _mass(tree: Tree, best: BestBook, pi: Floats) -> Floats:

@@ -233,9 +233,14 @@ def test_what_a_deviation_buys(
         here = position[tree.history(k)]
         meet = [j for j in best.nodes.tolist() if position[tree.history(j)] == here and j in explained]
         stop, mass = float((pi[meet] * value[meet]).sum()), float(pi[meet].sum())
+        learned = {tree.history(j) for j in best.nodes.tolist()}
+        ways = [(h[:n], h[n]) for j in meet for h in [tree.history(j)] for n in range(len(h))]
+        way = [(before, move) for before, move in ways if before in learned]
         for option in decision.options:
             inside, outside = [], []
             for worth, plan in plans(raw["root"], side, most):
+                if not all(h in plan and plan[h] in (None, move) for h, move in way):
+                    continue
                 moves: dict[str, set[Any]] = {}
                 for history, move in plan.items():
                     moves.setdefault(position[history], set()).add(move or played(raw, history))
@@ -246,8 +251,7 @@ def test_what_a_deviation_buys(
                     outside.append(net)
                 elif option.move in moves[here]:
                     inside.append(net)
-            without = max(outside)
-            extra = max([without - cost, *inside]) - without  # paid for, if not used
+            extra = max(inside) - max(outside)
             assert option.worth == pytest.approx((stop + extra) / mass, abs=1e-6)
         assert decision.options[decision.played].worth == pytest.approx(
             max(option.worth for option in decision.options), abs=1e-6

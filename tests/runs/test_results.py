@@ -225,3 +225,14 @@ def test_paths_may_be_text(tmp_path: Path) -> None:
         result = prepare(matchup, 1, 0.01, save=str(tmp_path / "run"))
     assert load_book(str(tmp_path / "run" / "book.json")) == result.book
     assert load_tree(str(tmp_path / "run" / "tree.npz")).size == result.tree.size
+
+
+def test_a_complete_run_is_not_replaced_by_one_cut_short(tmp_path: Path) -> None:
+    with open_matchup("synthetic", ("cost=0.002",)) as matchup:
+        whole = prepare(matchup, 1, save=tmp_path / "run")
+        (tmp_path / "run" / "checkpoint.npz").unlink()
+        again = prepare(matchup, 1, save=tmp_path / "run", histories=5)
+        short = prepare(matchup, 1, histories=5)
+    assert short.ending == "histories"
+    assert again == whole
+    assert runs.load_run(tmp_path / "run") == whole

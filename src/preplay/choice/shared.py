@@ -8,7 +8,8 @@ program. A position has one move, however it is reached.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -65,8 +66,9 @@ def decisions(made: Choice) -> dict[int, Decision]:
 
     A position has one move however it is reached, so an option is worth what the best of all books with
     that move there nets, more than the best of those without the position, on top of stopping there, as a
-    share of the games that come there. Without positions that meet this is what `menus` says. Each number
-    is an integer program of its own, so this is for the final choice alone.
+    share of the games that come there; all of them books that lead there as this one does. Where no
+    positions meet this is what `menus` says. Each number is an integer program of its own, so this is for
+    the final choice alone.
     """
     tree, best = made.source, made.best
     assert tree.position is not None
@@ -88,16 +90,29 @@ def decisions(made: Choice) -> dict[int, Decision]:
         if not played:
             continue
         mass, stop = float(pi[meet].sum()), float((pi[meet] * value[meet]).sum())
-        without = program.solve(plans.gain, cost, budget, {(place, move): False for move in moves})[1]
+        way = _way(plans, meet)
+        never = {(place, move): False for move in moves}
+        without = program.solve(plans.gain, cost, budget, never, way)[1]
         worths = []
         for move in moves:
-            extra = program.solve(plans.gain, cost, budget, {(place, move): True})[1]
+            extra = program.solve(plans.gain, cost, budget, {(place, move): True}, way)[1]
             worth = (stop + extra - without) / mass
             worths.append(Alternative(tree.names[move], worth, worth))
         for k in meet:
             hoped = _hoped(made, here[k], left, worths[0].worth)
             found[here[k]] = Decision(tuple(worths), played, hoped)
     return found
+
+
+def _way(plans: Plans, histories: Sequence[int]) -> set[int]:
+    """The plans that lead to these histories."""
+    way: set[int] = set()
+    for k in histories:
+        j = int(plans.above[np.flatnonzero(plans.node == k)[0]])
+        while j >= 0:
+            way.add(j)
+            j = int(plans.above[j])
+    return way
 
 
 def _left(made: Choice, cost: float) -> Floats:
@@ -218,6 +233,7 @@ class _Program:
     plans: int
     pairs: int
     number: dict[tuple[int, int], int]  # where each (position, move) stands among the pairs
+    played: dict[tuple[int, int], list[int]]  # the plans of each (position, move)
     after: csr_array  # @ x <= 0: a plan needs the plan before it and its pair
     single: csr_array  # @ x <= 1: one plan a history, one move a position
 
@@ -236,12 +252,14 @@ class _Program:
             elif len(beside) > 1:
                 single.append(dict.fromkeys(beside, 1.0))
         leaves, unknown = tree.leaves, dict[int, int]()
+        played: dict[tuple[int, int], list[int]] = {}
         for j in range(m):
             k = int(plans.node[j])
             if (place := int(tree.position[k])) >= 0 and leaves[k]:
                 unknown[j] = place
             elif place >= 0:
                 pair = place, _move(tree, k, int(plans.option[j]))
+                played.setdefault(pair, []).append(j)
                 after.append({j: 1.0, m + numbers.setdefault(pair, len(numbers)): -1.0})
         moves: dict[int, list[int]] = {}
         for (place, _), q in numbers.items():
@@ -252,7 +270,7 @@ class _Program:
             after.append({j: 1.0} | dict.fromkeys(moves[place], -1.0))
         single += [dict.fromkeys(several, 1.0) for several in moves.values() if len(several) > 1]
         size = m + len(numbers)
-        return cls(m, len(numbers), numbers, _matrix(after, size), _matrix(single, size))
+        return cls(m, len(numbers), numbers, played, _matrix(after, size), _matrix(single, size))
 
     def solve(
         self,
@@ -260,10 +278,12 @@ class _Program:
         cost: float,
         budget: int | None,
         forced: Mapping[tuple[int, int], bool] | None = None,
+        through: Collection[int] = (),
     ) -> tuple[Bools, float]:
         """The plans of the best book and what they add, net of the price of their positions.
 
-        `forced` says of some (position, move) pairs whether they are paid for.
+        `forced` says of some (position, move) pairs whether they are played; the plans of `through` are in
+        the book.
         """
         if not self.plans or budget == 0:
             return np.zeros(self.plans, dtype=np.bool_), 0.0
@@ -277,9 +297,12 @@ class _Program:
             limits.append(LinearConstraint(count[None, :], -np.inf, float(budget)))
         integral = budget is not None or self.single.shape[0] > 0
         low, high = np.zeros(self.plans + self.pairs), np.ones(self.plans + self.pairs)
+        low[list(through)] = 1.0
         for pair, inside in (forced or {}).items():
-            if pair in self.number:
-                (low if inside else high)[self.plans + self.number[pair]] = float(inside)
+            some = np.zeros(self.plans + self.pairs)
+            some[self.played.get(pair, [])] = 1.0
+            limits.append(LinearConstraint(some[None, :], float(inside), math.inf if inside else 0.0))
+            integral = True
         found = milp(
             np.concatenate((-gain, np.full(self.pairs, cost))),
             constraints=limits,

@@ -226,7 +226,7 @@ def open_chess(
             sides=("white", "black"),
             config=recorded(settings, [seat.record for seat in seats], [one.digests for one in known])
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
-            window=max(WINDOW, AHEAD_OF_ENGINES * pool.workers),
+            window=WINDOW if pool.workers <= FEW else AHEAD_OF_ENGINES * pool.workers,
             negligible=NEGLIGIBLE,
             people=(people_of(seats[0]), people_of(seats[1])),
             notation=Notation(
@@ -245,6 +245,8 @@ def open_chess(
 
 WINDOW = 16
 """Searches under way or waiting: enough to keep many engines busy, few enough to waste little."""
+FEW = 8
+"""So many engines at most share that window, so that growths which are cut short are the same for all."""
 AHEAD_OF_ENGINES = 6
 """Searches for each engine, where there are so many engines that this is more. Answers are taken in the
 order asked: while the slowest of hundreds of searches is waited for, the other engines need work."""
@@ -366,7 +368,7 @@ def _menus(
 
 def _deviations(prep: Preparation) -> int | None:
     """How many moves of a line may be others than the first; within a repertoire alone, any number."""
-    return None if prep.repertoire and not prep.offering else prep.deviations
+    return None if prep.repertoire and prep.choose == 1 else prep.deviations
 
 
 P = TypeVar("P", bound=Player)

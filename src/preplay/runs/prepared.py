@@ -174,6 +174,10 @@ def prepare(
     )
     result = result_of(matchup, prepared, run)
     if run is not None:
+        if result.ending != "complete" and run.path(RESULT).exists():
+            before = PrepareResult.found(run)
+            if before.ending == "complete":  # there was more time then
+                return before
         keep(run, result)
     return result
 

@@ -168,7 +168,8 @@ def learning_order(book: Book) -> tuple[int, ...]:
             gain, size = gain - density * len(more), size + len(more)
             members.extend(more)
         heapq.heappush(blocks, (-gain / size, -entry.reach, k, tuple(members)))
-        parent = where.get(entry.history[:-2], -1) if len(entry.history) > 1 else -1
+        before = (entry.history[:n] for n in range(len(entry.history) - 1, -1, -1))
+        parent = next((where[line] for line in before if line in where), -1)
         above = below.setdefault(parent, [])
         if len(above) < len(blocks):
             above, blocks = blocks, above

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import chess
 import chess.engine
@@ -40,8 +40,10 @@ def pgn_tree(
     game = _game(book, headers or {})
     game.comment = _summary(book)
     nodes: dict[Path, chess.pgn.GameNode] = {(): game}
-    for place in _by_reach(book):
-        node = _opponents_node(nodes, place, evals)
+    places = list(_by_reach(book))
+    own = {place.path for place in places}
+    for place in places:
+        node = _opponents_node(nodes, own, place, evals)
         if node is None:
             continue  # behind an own move that the book never plays
         for move, p in place.moves:
@@ -144,19 +146,19 @@ def _by_reach(book: Book) -> list[Place]:
 
 
 def _opponents_node(
-    nodes: dict[Path, chess.pgn.GameNode], place: Place, evals: Evals | None
+    nodes: dict[Path, chess.pgn.GameNode], own: Collection[Path], place: Place, evals: Evals | None
 ) -> chess.pgn.GameNode | None:
-    """The node of an entry's position, with the opponent's move into it made if it is new."""
-    known = nodes.get(place.path)
-    if known is not None or not place.path:
-        return known
-    before = nodes.get(place.path[:-1])
-    if before is None:
-        return None
-    node = before.add_variation(place.board.peek())
-    _evaluate(node, place.entry.history, evals)
-    nodes[place.path] = node
-    return node
+    """The node of an entry's position, with the moves into it made that are new: the opponent's, and own
+    ones that were known before. None behind a move that an entry of `own` does not play."""
+    path, moves = place.path, place.board.move_stack
+    made = next(n for n in range(len(path), -1, -1) if path[:n] in nodes)
+    for n in range(made, len(path)):
+        if path[:n] in own:
+            return None
+        node = nodes[path[:n]].add_variation(moves[len(moves) - len(path) + n])
+        _evaluate(node, place.entry.history[: n + 1], evals)
+        nodes[path[: n + 1]] = node
+    return nodes[path]
 
 
 def _after(place: Place, move: chess.Move) -> Path:

@@ -282,8 +282,8 @@ class _Program:
     ) -> tuple[Bools, float]:
         """The plans of the best book and what they add, net of the price of their positions.
 
-        `forced` says of some (position, move) pairs whether they are played; the plans of `through` are in
-        the book.
+        `forced` says of some (position, move) pairs whether they are played; the plans of `through`
+        are in the book.
         """
         if not self.plans or budget == 0:
             return np.zeros(self.plans, dtype=np.bool_), 0.0

@@ -201,6 +201,8 @@ def print_deviations(matchup: Matchup[Any], book: Book, lines: int) -> None:
     if not chosen:
         return
     print(f"\nOther moves than the first choice: {len(chosen)} of {len(book.entries)}")
+    if matchup.judge is not None:
+        show.say("(what is not played was not judged to its end: it may be worth less)", indent=2)
     for entry in sorted(chosen, key=lambda e: (-e.reach, len(e.history)))[:lines]:
         decision = entry.decision
         assert decision is not None

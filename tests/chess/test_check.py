@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -53,6 +54,24 @@ def test_where_a_game_leaves(
         "1-0",
     )
     assert row.ply == len(line.replace(".", ". ").split()) - line.count(".")
+
+
+@pytest.mark.parametrize(
+    ("moves", "outcome", "own"),
+    [
+        ("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4", "ended", 1),
+        ("1. e4 e5 2. Nf3 Nc6 3. Bc4", "deviation", 0),
+        ("1. e4 e5", "completed", 0),
+        ("1. e4 c5 2. Nf3", "ended", 0),
+        ("1. d4 d5", "ended", 0),
+    ],
+)
+def test_what_was_known_before_leads_to_what_was_added(moves: str, outcome: str, own: int) -> None:
+    """A book that extends a repertoire begins behind moves that it does not hold."""
+    whole = lines_book("e2e4 e7e5 g1f3 b8c6 f1b5")
+    added = replace(whole, entries=tuple(e for e in whole.entries if len(e.history) == 4))
+    (row,) = check_text(added, pgn(moves)).rows
+    assert (row.outcome, row.moves) == (outcome, own)
 
 
 def test_a_game_that_ends_by_mate_completes() -> None:

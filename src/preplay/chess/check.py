@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,7 +11,7 @@ from typing import Literal
 import chess
 
 from preplay.book import Book
-from preplay.chess.books.lines import numbered, position_key
+from preplay.chess.books.lines import numbered, position_key, walk
 from preplay.chess.books.lookup import BookLookup, Hit, Played, book_lookup
 from preplay.chess.players.names import meant
 from preplay.chess.players.readgames import ReadGame, read_file, read_text
@@ -115,6 +115,7 @@ def _check_games(
     book: Book, played: Iterable[ReadGame], broken: list[str], name: str, player: str, by_position: bool
 ) -> Report:
     lookup = book_lookup(book)
+    ways = {place.path[:n] for place in walk(book) for n in range(len(place.path) + 1)}
     wanted = (player,) if player else ()
     rows: list[Checked] = []
     skipped = 0
@@ -124,7 +125,7 @@ def _check_games(
             skipped += 1
             continue
         astray = astray or f"game {game.number} starts from '{game.start.fen()}'"
-        rows.append(_check(lookup, book.side, game, by_position))
+        rows.append(_check(lookup, ways, book.side, game, by_position))
     if not rows and not skipped:
         raise InputError(broken[0] if broken else f"{name}: no games; expected PGN")
     if rows and all(row.outcome == "elsewhere" for row in rows):
@@ -143,7 +144,10 @@ def plies_before(start: Hashable, game: ReadGame) -> int | None:
     return len(game.moves) if position_key(board) == start else None
 
 
-def _check(lookup: BookLookup, side: Side, game: ReadGame, by_position: bool) -> Checked:
+def _check(
+    lookup: BookLookup, ways: Collection[tuple[str, ...]], side: Side, game: ReadGame, by_position: bool
+) -> Checked:
+    """Where a game left the book; own moves on one of the `ways` to it were known before it."""
     board = game.start.copy()
     path: list[str] = []
     sans: list[str] = []
@@ -186,16 +190,17 @@ def _check(lookup: BookLookup, side: Side, game: ReadGame, by_position: bool) ->
     for move in game.moves[before:]:
         if board.turn == (side == 1):
             hit = find()
-            if hit is None:
-                return left()
-            if move not in hit.moves:
+            if hit is not None and move not in hit.moves:
                 return leave("deviation", board.san(move), tuple(board.san(m) for m in hit.moves))
-            own += 1
+            if hit is None and (*path, board.uci(move, chess960=True)) not in ways:
+                return left()
+            own += hit is not None
         sans.append(board.san(move))
         path.append(board.uci(move, chess960=True))
         board.push(move)
     waiting = board.turn == (side == 1) and not board.is_game_over()
-    return left() if waiting and find() is None else leave("completed")
+    astray = waiting and find() is None and tuple(path) not in ways
+    return left() if astray else leave("completed")
 
 
 def _known(find: Callable[[], Hit | None], board: chess.Board, path: list[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 
 import chess
 import chess.engine
@@ -214,3 +215,17 @@ def test_an_empty_book_is_an_empty_game() -> None:
 
 def test_tag_text() -> None:
     assert tag_text('a"b\\c\td\u0000e') == 'a\\"b\\\\c d e'
+
+
+def test_a_book_behind_moves_that_were_known_before() -> None:
+    """Additions to a repertoire: the known moves lead to them, and what comes first is learned first."""
+    whole = lines_book("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4", "e2e4 c7c5 g1f3 d7d6 d2d4")
+    added = replace(whole, entries=tuple(e for e in whole.entries if len(e.history) in (2, 6)))
+    (game,) = games(pgn_tree(added))
+    told = histories(game, start_board(added))
+    for entry in added.entries:
+        for move in entry.moves:
+            assert "value" in told[plain(added, (*entry.history, move))]
+    assert told[("e2e4",)] == ""
+    place = {added.entries[k].history: n for n, k in enumerate(learning_order(added))}
+    assert place[("e2e4", "e7e5")] < place[("e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6")]

@@ -150,12 +150,14 @@ def _opponents_node(
 ) -> chess.pgn.GameNode | None:
     """The node of an entry's position, with the moves into it made that are new: the opponent's, and own
     ones that were known before. None behind a move that an entry of `own` does not play."""
-    path, moves = place.path, place.board.move_stack
+    path = place.path
     made = next(n for n in range(len(path), -1, -1) if path[:n] in nodes)
     for n in range(made, len(path)):
         if path[:n] in own:
             return None
-        node = nodes[path[:n]].add_variation(moves[len(moves) - len(path) + n])
+        before = nodes[path[:n]]
+        last = n == len(path) - 1
+        node = before.add_variation(place.board.peek() if last else before.board().parse_uci(path[n]))
         _evaluate(node, place.entry.history[: n + 1], evals)
         nodes[path[: n + 1]] = node
     return nodes[path]

@@ -88,7 +88,7 @@ def main() -> None:
     points = sorted(found, key=lambda p: (p.randomness, p.deviations))
     for p in points:
         print(
-            f"r = {p.randomness:<6g} D = {p.deviations}  {p.size:3} positions  net {p.promised:.4f}, "
+            f"r = {p.randomness:<6g} D = {p.deviations}  {p.size:3} histories  net {p.promised:.4f}, "
             f"fresh {p.fresh:.4f} ± {p.error:.4f}, upper {p.upper:.4f}, {p.ending}; "
             f"{p.rounds} rounds, {p.judged} judged, {p.left} left; {p.questions:,} questions"
         )
@@ -123,7 +123,7 @@ def figure(points: list[Point]) -> Figure:
         [p.randomness for p in first], [p.unprepared for p in first], ":", color="grey", label="no book"
     )
     over = sorted({p.randomness for p in points})
-    for axes, what in ((left, "net of memory, by a fresh search"), (right, "positions memorized")):
+    for axes, what in ((left, "net of memory, by a fresh search"), (right, "histories memorized")):
         axes.set(xscale="log", xlabel="the opponent's randomness r", ylabel=what)
         axes.set_xticks(over, [f"{r:g}" for r in over])
         axes.minorticks_off()

@@ -57,7 +57,7 @@ def main() -> None:
     apart = sign * np.array([fresh[int(k)] - promised[int(k)] for k in drawn]) * share.sum()
     error = 1.96 * float(apart.std(ddof=1)) / len(apart) ** 0.5
     print(
-        f"{given.side}, r = {given.randomness:g}, cost {given.cost:g}: {best.size} positions, "
+        f"{given.side}, r = {given.randomness:g}, cost {given.cost:g}: {best.size} histories, "
         f"{len(ends)} exits; promised {best.value:.4f}, fresh {best.value + apart.mean():.4f} "
         f"± {error:.4f} ({len(drawn)} exits drawn, {len(unique)} different, {given.nodes:,} nodes)"
     )

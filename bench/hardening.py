@@ -42,7 +42,7 @@ def main() -> None:
         "  by the first values, before memory": [
             _number(r.choosing_judged.before if r.choosing_judged else None) for r in found
         ],
-        "positions in the mix": [f"{r.policy.size:,}" for r in found],
+        "histories in the mix": [f"{r.policy.size:,}" for r in found],
         "rounds, searches of the judge": [
             "" if r.judged is None else f"{r.judged.rounds}, {r.judged.searches}" for r in found
         ],
@@ -77,7 +77,7 @@ def figure(found: list[HardenResult]) -> Figure:
     }
     for (name, values), mark in zip(lines.items(), "s^o.", strict=True):
         left.plot(costs, values, marker=mark, label=name)
-    left.set(xscale="log", xlabel="price of a memorized position", ylabel="the preparer nets")
+    left.set(xscale="log", xlabel="price of a memorized history", ylabel="the preparer nets")
     left.invert_xaxis()
     left.legend(fontsize=8)
     last = found[-1]

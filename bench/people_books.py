@@ -28,7 +28,7 @@ from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.heldout import follow
 from preplay.chess.players.filters import GameFilter, date_of
 from preplay.chess.players.frequent import frequent_book, most_played
-from preplay.chess.players.gather import gather
+from preplay.chess.players.gather import gather_games
 from preplay.chess.players.names import meant
 from preplay.chess.players.opponent import NEWEST, Asking, fit_opponent
 from preplay.chess.players.opponents import save_opponent
@@ -73,7 +73,7 @@ def main() -> None:
 def compare(given: argparse.Namespace, path: Path, player: str, side: Side) -> None:
     """One player's held-out games against three books."""
     keep, mine = kept_games(given.store), other(side)
-    games = gather([path], [player], side, keep=keep).games
+    games = gather_games([path], [player], side, keep=keep).games
     until = games[len(games) - round(NEWEST * len(games))].date
     spec = EngineSpec.of(find_command(None))
     with AnalysisStore(given.store) as store, EnginePool(workers=given.workers) as pool:
@@ -114,7 +114,7 @@ def compare(given: argparse.Namespace, path: Path, player: str, side: Side) -> N
         print(f"{player} as {given.side}: {len(new)} games since {until}, {promise}")
         for name, book in books.items():
             one = exits(analyst, spec, book, new, given.judge)
-            print(f"  {name:24} {book.size:4} positions, {one.moves:.2f} book moves a game, ", end="")
+            print(f"  {name:24} {book.size:4} histories, {one.moves:.2f} book moves a game, ", end="")
             print(f"exit value {one.value:.4f} ± {one.error:.4f}", flush=True)
 
 

@@ -20,12 +20,12 @@ import numpy as np
 
 from fuzz.campaign import ACCEPTED, THROUGH, Finding, tried
 from fuzz.targets import Target, read_checkpoint, read_tree, small_growth, small_runs
-from preplay.chess.scoresheet import read_games
+from preplay.chess.scoresheet import read_scoresheet
 from preplay.errors import PreplayError
 from preplay.experiments.sweep import read_points
 from preplay.runs.keeping import load_run
 
-JOURNALS = {"points.jsonl": read_points, "games.jsonl": read_games}
+JOURNALS = {"points.jsonl": read_points, "games.jsonl": read_scoresheet}
 
 
 def kept_files() -> list[Target]:

@@ -96,7 +96,7 @@ OTHERS = (
 def _toml(data: bytes, folder: Path) -> None:
     """Read and check a matchup file; no engine is started."""
     from preplay.matchup import load_config
-    from preplay.matchup.chess import Chess
+    from preplay.matchup.chess_settings import Chess
     from preplay.matchup.plain import OpenSpiel, Synthetic, Tabular
     from preplay.matchup.settings import validate
 
@@ -107,7 +107,7 @@ def _toml(data: bytes, folder: Path) -> None:
 
 def _set(data: bytes, folder: Path) -> None:
     from preplay.matchup import load_config
-    from preplay.matchup.chess import Chess
+    from preplay.matchup.chess_settings import Chess
     from preplay.matchup.settings import validate
 
     changes = data.decode("utf-8", "surrogateescape").split("\n")

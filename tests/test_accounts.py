@@ -79,7 +79,8 @@ def test_the_parts_of_a_gain(raw: Raw, side: Side) -> None:
         node = find(raw["root"], tree.history(int(k)))
         moves = {name: float(e["prep"]) for name, e in node["actions"].items()}
         entries.append(Entry(tree.history(int(k)), moves, 1.0, 0.0, 0.5))
-    book = Book(side, tuple(entries), 0.5, best.value, 0.0, 1.0)
+    shared = min(1, len(entries))  # as if all of them came to one position
+    book = Book(side, tuple(entries), 0.5, best.value, 0.0, 1.0, positions=shared)
 
     def sources(states: Sequence[Any]) -> list[dict[str, Sources]]:
         answer = []

@@ -1,17 +1,24 @@
-"""Books as files: what is written comes back, and what is damaged is refused in one line."""
+"""Books: what is written comes back, what is damaged is refused in one line, what is drawn is a book."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from publictrees import books, compiling, complete, own, random_mixed, trees
 
 from preplay.book import Book, Entry, draw, load, save
 from preplay.errors import InputError
+from preplay.game import Side
+from preplay.tree import Bools, Floats, Tree
 
 BOOK = Book(
     side=2,
@@ -64,6 +71,11 @@ def change(*place: Any, to: Any) -> Callable[[Any], None]:
         (change("entries", 1, "gain", to="high"), "entries.1.gain: input should be"),
         (change("entries", 1, "gain", to=float("nan")), "entries.1.gain = nan; expected a number"),
         (change("entries", 1, "probability", to=2), "entries.1.probability = 2"),
+        (
+            change("entries", 0, "decision", to={"options": [], "played": 0}),
+            "entries.0.decision.played = 0; expected one of the options",
+        ),
+        (change("known", to={"x": "e2e4"}), "known.x: input should be"),
         (change("entries", 0, "history", to=[1]), "entries.0.history.0: input should be"),
         (change("entries", to=5), "entries: input should be"),
         (change("side", to=3), "side: input should be 1 or 2"),
@@ -99,3 +111,45 @@ def test_drawn_books_earn_on_average_what_the_mixed_one_earns() -> None:
     assert set(np.round(values, 9)) == {0.445, 0.545, 0.595}
     # By Hoeffding's inequality off by more with probability 2 exp(-2 * 4000 * (0.006 / 0.15)^2) < 1e-5.
     assert np.mean(values) == pytest.approx(BOOK.value, abs=0.006)
+
+
+def test_a_size_is_told_in_what_is_paid_for() -> None:
+    assert BOOK.memory == "2 histories"
+    assert replace(BOOK, entries=BOOK.entries[:1]).memory == "1 history"
+    assert replace(BOOK, positions=1).memory == "1 position"
+
+
+SEEDS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+def drawn(tree: Tree, side: Side, x: Floats, rng: np.random.Generator) -> Bools:
+    """[n] the histories of a book that is drawn from the mixed one with these probabilities."""
+    held = {tree.history(k): k for k in np.flatnonzero(x).tolist()}
+    entries = (Entry(history, {"a": 1.0}, 1.0, 0.0, 0.5, float(x[k])) for history, k in held.items())
+    found = draw(Book(side, tuple(entries), 0.5, 0.5, 0.01, 1.0), rng)
+    assert all(entry.probability == 1.0 for entry in found.entries)
+    book = np.zeros(tree.size, dtype=np.bool_)
+    book[[held[entry.history] for entry in found.entries]] = True
+    return book
+
+
+@compiling
+@given(trees(), SEEDS, st.sampled_from([1, 2]))
+def test_a_drawn_book_is_a_book(tree: Any, rng: Any, side: Any) -> None:
+    x = random_mixed(tree, side, rng)
+    book = drawn(tree, side, x, rng)
+    assert frozenset(np.flatnonzero(book)) in books(tree, side)
+    assert np.all(book[x == 0.0] == False)  # noqa: E712
+    sure = [k for k in own(tree, side) if x[k] == 1.0]
+    assert book[sure].all()
+
+
+def test_drawn_books_have_the_right_law() -> None:
+    tree = complete(5, 2, 1)
+    rng = np.random.default_rng(7)
+    x = random_mixed(tree, 1, rng)
+    books_drawn = 4_000
+    mean = np.mean([drawn(tree, 1, x, rng) for _ in range(books_drawn)], axis=0)
+    assert np.abs(mean - x).max() < 5 * 0.5 / math.sqrt(books_drawn)
+    one, two = (drawn(tree, 1, x, np.random.default_rng(3)) for _ in range(2))
+    np.testing.assert_array_equal(one, two)

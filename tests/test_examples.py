@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 def test_a_game_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / "own_game.py"), run_name="__main__")
-    first, *rest, theorem = capsys.readouterr().out.splitlines()
+    first, *rest, theorem, by_history, by_position = capsys.readouterr().out.splitlines()
     assert first == "without a book 0.500, with 14 histories 0.945"
     rows = [(float(line.split()[4][:-1]), int(line.split()[5]), float(line.split()[-1])) for line in rest]
     assert [size for _, size, _ in rows] == [5, 7, 10, 14]
@@ -32,6 +33,22 @@ def test_a_game_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
         assert (value - low) / (size - less) == pytest.approx(cost, abs=4e-4)  # the price of the step
     # Sixteen stones are won by who knows how: all that Theorem 1's proof memorizes is enough.
     assert theorem == "Theorem 1: 448 histories surely earn 0.350, the 23 of its proof 1.000"
+    # Fifteen stones are lost against best play: the book sets traps, and by position it needs less.
+    assert by_history == "choosing: 13 histories, 2 traps, value 0.974"
+    assert by_position == "choosing: 8 positions, 2 traps, value 0.988"
+
+
+def test_the_guide_shows_a_game_that_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a comment says that is printed is printed."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    text = (EXAMPLES.parent / "docs" / "guide.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "guide.md", "exec"), {})
+        assert capsys.readouterr().out.splitlines() == re.findall(r"^print\(.*\)  # (.*)$", block, re.M)
 
 
 def test_a_game_with_chance(capsys: pytest.CaptureFixture[str]) -> None:

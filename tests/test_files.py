@@ -119,3 +119,15 @@ def test_halves_of_characters_are_no_text() -> None:
     ):
         with pytest.raises(InputError, match="here: half of a character"):
             parse_json(text, "here")
+
+
+def test_a_check_makes_no_folders(tmp_path: Path) -> None:
+    """They are made with the file; what fails before leaves nothing behind."""
+    path = tmp_path / "a" / "b" / "c.txt"
+    check_writable(path)
+    assert not list(tmp_path.iterdir())
+    write_text(path, "text")
+    check_writable(path)
+    assert path.read_text() == "text"
+    with pytest.raises(InputError, match="cannot be written"):
+        check_writable(path / "d" / "e.txt")  # below a file

@@ -136,14 +136,16 @@ def test_a_judge_that_knows_makes_the_promise_true(
 @given(games(depth=3), SIDES, st.integers(0, 4), DOUBTS)
 def test_a_budget_without_a_cost_is_judged_too(raw: Raw, side: Side, budget: int, doubt: float) -> None:
     matchup, asked = matchup_of(raw, enumerable=False, doubt=doubt)
-    prepared = prepare(matchup, side, None, budget)
+    prepared = prepare(matchup, side, None, budget, Limits(gap=1e-9))
     best, histories = prepared.response, list(asked.histories)
     exact = {h: v(_node(raw, h)) for h in own_histories(raw["root"], side)}
     assert best.value == pytest.approx(worth(raw, side, chosen(prepared), exact), abs=1e-9)
     values = in_use(raw, matchup, histories, side)
     most = max(worth(raw, side, b, values) for b in books(raw["root"], side) if len(b) <= budget)
     assert best.size <= budget
-    assert best.value <= most + 1e-9 <= best.upper + 2e-9
+    assert best.value == pytest.approx(most, abs=1e-6)
+    assert most <= best.upper + 1e-9
+    assert best.upper - best.value < 1e-6
 
 
 @settings(max_examples=40, deadline=None)

@@ -10,7 +10,7 @@ import pytest
 
 from preplay import journal
 from preplay import matches as match
-from preplay.chess.scoresheet import PlayedGame, read_games
+from preplay.chess.scoresheet import PlayedGame, read_scoresheet
 from preplay.matches import play_match
 from preplay.stopping import Stop
 
@@ -47,7 +47,7 @@ def test_a_match_that_is_stopped_counts_no_game_before_a_missing_one(
     ending += [5, 1, 0, 3]  # 2 and 4 are still under way when it stops
     kept = tmp_path / "games.jsonl"
     assert numbers(play(6, kept=kept)) == [0, 1]
-    assert sorted(numbers(read_games(kept))) == [0, 1, 3, 5]
+    assert sorted(numbers(read_scoresheet(kept))) == [0, 1, 3, 5]
     ending += [4, 2]
     assert numbers(play(6, kept=kept)) == [0, 1, 2, 3, 4, 5]
 

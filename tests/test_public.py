@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -24,7 +26,9 @@ def test_every_public_name_is_there() -> None:
             "make_matchup",
             "prepare",
             "frontier",
+            "bounds",
             "equilibrium",
+            "harden",
             "sweep",
             "match",
             "load_run",
@@ -51,6 +55,25 @@ def test_every_public_name_is_there() -> None:
         _ = preplay.nonsense
 
 
+def test_every_public_name_is_documented() -> None:
+    """It has a docstring of its own (a constant has one below it), and the guide says what it is for."""
+    root = Path(preplay.__file__).parents[2]
+    guide = (root / "docs" / "guide.md").read_text(encoding="utf-8")
+    spans = re.findall(r"^```.*?^```|`[^`\n]+`", guide, re.DOTALL | re.MULTILINE)
+    said = set(re.findall(r"\w+", " ".join(spans)))
+    assert [name for name in preplay.__all__ if name not in said] == []
+    homes = {name: home for home, names in preplay._HOMES.items() for name in names}
+    for name, home in homes.items():
+        item = getattr(preplay, name)
+        if inspect.isroutine(item) or inspect.isclass(item):
+            told = item.__doc__
+            assert told, name
+            assert not told.startswith(f"{name}("), f"{name}: what a dataclass gets by itself"
+        else:
+            source = inspect.getsource(import_module(home))
+            assert re.search(rf'^{name}\b.* = .*\n"""', source, re.MULTILINE), name
+
+
 def test_what_type_checkers_see_is_what_there_is() -> None:
     """The table of homes and the imports for type checkers say the same."""
     source = ast.parse(Path(preplay.__file__).read_text())
@@ -74,7 +97,7 @@ def test_what_type_checkers_see_is_what_there_is() -> None:
 def test_no_public_name_hides_a_module() -> None:
     modules = {module.name for module in pkgutil.iter_modules(preplay.__path__)}
     assert not modules & set(preplay.__all__)
-    for module in ("preparation", "book", "response", "bounds"):
+    for module in ("preparation", "book", "response", "bounding", "theorems"):
         assert import_module(f"preplay.{module}") is getattr(preplay, module)
 
 
@@ -87,7 +110,7 @@ from importlib import import_module
 for module in pkgutil.walk_packages(preplay.__path__, "preplay."):
     if not module.name.endswith("__main__"):
         import_module(module.name)
-for name in ("prepare", "frontier", "equilibrium", "sweep", "match", "load_run", "make_matchup"):
+for name in "prepare frontier bounds equilibrium harden sweep match load_run make_matchup".split():
     assert isinstance(getattr(preplay, name), types.FunctionType), name
 assert callable(preplay.open_matchup)
 """

@@ -1,8 +1,8 @@
 """What is worth memorizing before a game: best books, certified bounds, equilibria of preparation.
 
 The names below are the library's front door: `open_matchup` or `make_matchup` says who meets whom;
-`prepare`, `frontier`, `equilibrium`, `sweep` and `match` answer with typed results; `load_run` finds a
-saved one again. They are imported when first used, so that `import preplay` is light.
+`prepare`, `frontier`, `bounds`, `equilibrium`, `harden`, `sweep` and `match` answer with typed, frozen
+results; `load_run` finds a saved one again. All are imported when first used: `import preplay` is light.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "preplay.book": ("Book", "Entry", "draw", "load_book", "merge", "save_book"),
-    "preplay.bounds": ("entropy_floor", "theorem1", "theorem2"),
     "preplay.equilibria": ("Equilibrium", "solve"),
     "preplay.errors": (
         "EngineError",
@@ -27,19 +26,23 @@ _HOMES = {
     "preplay.games.openspiel": ("openspiel",),
     "preplay.games.search": ("SearchPolicy",),
     "preplay.growth": ("Advantage", "Grown", "Limits", "Pays", "grow", "grow_contested"),
+    "preplay.judging": ("Judge",),
     "preplay.matchup": ("Matchup", "open_matchup"),
     "preplay.matchup.own": ("make_matchup",),
-    "preplay.policy": ("REST", "Policy", "PolicyFunction", "Uniform", "softmax"),
+    "preplay.policy": ("REST", "Menus", "Option", "Policy", "PolicyFunction", "Uniform", "softmax"),
     "preplay.response": ("BestBook", "Frontier", "best_book", "evaluate"),
     "preplay.runs": ("Run", "as_data", "load_run"),
+    "preplay.runs.bounded": ("BoundsResult", "bounds"),
     "preplay.runs.equilibria": ("EquilibriumResult", "equilibrium"),
     "preplay.runs.frontiers": ("FrontierResult", "frontier"),
+    "preplay.runs.hardened": ("HardenResult", "harden"),
     "preplay.runs.matches": ("MatchResult", "match"),
     "preplay.runs.prepared": ("PrepareResult", "prepare"),
     "preplay.runs.sweeps": ("SweepResult", "figure1", "sweep"),
     "preplay.sampling.adaptive": ("AdaptiveRollouts",),
     "preplay.sampling.rollouts": ("Playouts", "Rollouts"),
     "preplay.stopping": ("Stop",),
+    "preplay.theorems": ("entropy_floor", "theorem1", "theorem2"),
     "preplay.tree": ("Tree", "load_tree", "save_tree"),
     "preplay.value": ("Evaluator", "Exact", "Value", "ValueFunction"),
 }
@@ -58,9 +61,6 @@ if TYPE_CHECKING:
     from preplay.book import Entry as Entry
     from preplay.book import draw as draw
     from preplay.book import merge as merge
-    from preplay.bounds import entropy_floor as entropy_floor
-    from preplay.bounds import theorem1 as theorem1
-    from preplay.bounds import theorem2 as theorem2
     from preplay.equilibria import Equilibrium as Equilibrium
     from preplay.equilibria import solve as solve
     from preplay.errors import EngineError as EngineError
@@ -84,10 +84,13 @@ if TYPE_CHECKING:
     from preplay.growth import Pays as Pays
     from preplay.growth import grow as grow
     from preplay.growth import grow_contested as grow_contested
+    from preplay.judging import Judge as Judge
     from preplay.matchup import Matchup as Matchup
     from preplay.matchup import open_matchup as open_matchup
     from preplay.matchup.own import make_matchup as make_matchup
     from preplay.policy import REST as REST
+    from preplay.policy import Menus as Menus
+    from preplay.policy import Option as Option
     from preplay.policy import Policy as Policy
     from preplay.policy import PolicyFunction as PolicyFunction
     from preplay.policy import Uniform as Uniform
@@ -99,10 +102,14 @@ if TYPE_CHECKING:
     from preplay.runs import Run as Run
     from preplay.runs import as_data as as_data
     from preplay.runs import load_run as load_run
+    from preplay.runs.bounded import BoundsResult as BoundsResult
+    from preplay.runs.bounded import bounds as bounds
     from preplay.runs.equilibria import EquilibriumResult as EquilibriumResult
     from preplay.runs.equilibria import equilibrium as equilibrium
     from preplay.runs.frontiers import FrontierResult as FrontierResult
     from preplay.runs.frontiers import frontier as frontier
+    from preplay.runs.hardened import HardenResult as HardenResult
+    from preplay.runs.hardened import harden as harden
     from preplay.runs.matches import MatchResult as MatchResult
     from preplay.runs.matches import match as match
     from preplay.runs.prepared import PrepareResult as PrepareResult
@@ -114,6 +121,9 @@ if TYPE_CHECKING:
     from preplay.sampling.rollouts import Playouts as Playouts
     from preplay.sampling.rollouts import Rollouts as Rollouts
     from preplay.stopping import Stop as Stop
+    from preplay.theorems import entropy_floor as entropy_floor
+    from preplay.theorems import theorem1 as theorem1
+    from preplay.theorems import theorem2 as theorem2
     from preplay.tree import Tree as Tree
     from preplay.value import Evaluator as Evaluator
     from preplay.value import Exact as Exact

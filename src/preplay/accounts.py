@@ -51,8 +51,9 @@ class Account:
     gain: Sources
     """What the book gains, by the weakest source of the opponent's moves up to where it is gained."""
     met: int
-    """How many of the memorized positions occurred in the opponent's own games."""
+    """How many of the memorized histories end in a position of the opponent's own games."""
     size: int
+    """How many histories are memorized."""
     against: tuple[Worth, ...] = ()
     """What it is worth against each, where several may come."""
 
@@ -127,7 +128,7 @@ class _Walk(Generic[S]):
             )
         ]
         several = tuple(worths) if len(worths) > 1 else ()
-        return Account(Sources(*map(float, self.gain)), self.met, self.book.size, several)
+        return Account(Sources(*map(float, self.gain)), self.met, len(self.entries), several)
 
     def _value(self, k: int) -> float:
         """The side's value of a history; where nobody asked it counts nothing, as in the book's value."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from preplay.errors import InputError
 from preplay.files import parse_json, read_text, write_text
+from preplay.frozen import freeze, frozen
 from preplay.game import Distribution, Side
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ MOST = 1e9
 """Numbers in a book are not larger: sums of them stay finite."""
 FILE = "book.json"
 """What the book of a run is called in its directory."""
+
+KnownMoves = Mapping[str, tuple[str, ...]]
+"""What a player knows before memorizing anything: moves by position, in chess by its EPD."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,14 @@ class Alternative:
     """No book with this move nets more from here. Larger than `worth` where the move was given up before
     all about it was known."""
     opinion: float | None = None
-    """What the policy that offers it thinks of it: in chess the engine's centipawns."""
+    """What the policy that offers it thinks of it: in chess the engine's centipawns. None: the
+    engine scored other moves only."""
+
+    @property
+    def earns(self) -> str:
+        """Its worth in words, or the most that it could be."""
+        exact = self.most - self.worth < 5e-5
+        return f"{self.worth:.4f}" if exact else f"at most {self.most:.4f}"
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,9 @@ class Entry:
     decision: Decision | None = None
     """Where the book chose its move: what else it could have played, and what that was worth."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "moves", frozen(dict(self.moves)))
+
     @property
     def deviates(self) -> bool:
         """Whether the book plays another move than the first choice."""
@@ -111,13 +125,29 @@ class Book:
     start: str = ""
     """Chess: FEN of the start position (empty: the standard one). Other games: empty."""
     chess960: bool = False
+    known: KnownMoves = field(default_factory=dict)
+    """What the side plays besides, at no cost: one of the moves of each position, all alike."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """The configuration, versions and seeds of the run."""
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def size(self) -> int:
         """The number of memorized histories, or positions where memory is by position."""
         return len(self.entries) if self.positions is None else self.positions
+
+    @property
+    def memory(self) -> str:
+        """Its size in words: "1 history", "61 histories", "9 positions"."""
+        one = "history" if self.positions is None else "position"
+        return f"{self.size:,} {one if self.size == 1 else self.unit}"
+
+    @property
+    def unit(self) -> str:
+        """What its size counts: histories, or positions where memory is by position."""
+        return "histories" if self.positions is None else "positions"
 
     @property
     def without(self) -> float:
@@ -145,6 +175,8 @@ def dumps(book: Book) -> str:
     data = {"format": FORMAT} | asdict(book)
     if book.positions is None:
         del data["positions"]
+    if not book.known:
+        del data["known"]
     for entry in data["entries"]:
         if entry["decision"] is None:
             del entry["decision"]
@@ -183,6 +215,8 @@ def _wrong(book: Book) -> str:
         for place, p in shares.items():
             if not 0.0 <= p <= 1.0 + 1e-9:
                 return f"{place} = {p}; expected a number in [0, 1]"
+        if entry.decision is not None and not 0 <= entry.decision.played < len(entry.decision.options):
+            return f"entries.{k}.decision.played = {entry.decision.played}; expected one of the options"
         numbers |= {f"entries.{k}.gain": entry.gain, f"entries.{k}.value": entry.value}
     odd = [place for place, x in numbers.items() if not abs(x) <= MOST]
     return f"{odd[0]} = {numbers[odd[0]]}; expected a number of at most {MOST:g}" if odd else ""
@@ -210,6 +244,7 @@ def merge(books: tuple[Book, ...]) -> Book:
         upper=max(book.upper for book in books),
         start=first.start,
         chess960=first.chess960,
+        known={place: moves for book in books for place, moves in book.known.items()},
         provenance={"merged": [dict(book.provenance) for book in books]},
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from preplay.bounds import Lemma1Count, Theorem1, check_theorem1, lemma1, most_useful, theorem1
 from preplay.errors import InputError
 from preplay.game import S, Side
 from preplay.growth import Advantage, Goal, Grown, Lemma1, Limits, grow
@@ -14,6 +13,7 @@ from preplay.matchup import Matchup
 from preplay.preparation import values_of
 from preplay.response import check_cost
 from preplay.stopping import NEVER, Stop
+from preplay.theorems import Lemma1Count, Theorem1, check_theorem1, lemma1, most_useful, theorem1
 
 RARE = 0.01
 """Lemma 1's p where neither the caller nor the matchup has a price."""
@@ -32,6 +32,23 @@ class Bounded:
     """What cut the growth short, if anything did."""
 
 
+def rare(matchup: Matchup[S], side: Side, p: float | None) -> float:
+    """Lemma 1's p: as given, or the price of the side."""
+    p = p if p is not None else matchup.costs[side - 1] or RARE
+    check_cost(p)
+    return p
+
+
+def check_asked(advantage: float | None, epsilon: float | None) -> None:
+    """Raise InputError where Theorem 1 cannot be asked for these."""
+    if (advantage is None) != (epsilon is None):
+        raise InputError(
+            "only one of advantage and epsilon is given; expected both, or neither for a scan"
+        )
+    if advantage is not None and epsilon is not None:
+        check_theorem1(advantage, epsilon)
+
+
 def bound(
     matchup: Matchup[S],
     side: Side,
@@ -47,14 +64,8 @@ def bound(
 
     Without an advantage and ε, those for which the theorem says most at the price p (`most_useful`).
     """
-    p = p if p is not None else matchup.costs[side - 1] or RARE
-    check_cost(p)
-    if (advantage is None) != (epsilon is None):
-        raise InputError(
-            "only one of advantage and epsilon is given; expected both, or neither for a scan"
-        )
-    if advantage is not None and epsilon is not None:
-        check_theorem1(advantage, epsilon)
+    p = rare(matchup, side, p)
+    check_asked(advantage, epsilon)
     if matchup.calibration is not None:
         matchup.calibration.curve(stop, progress)
     limits = replace(limits or Limits(), negligible=matchup.negligible, window=matchup.window)

@@ -19,7 +19,7 @@ import numpy as np
 P = ParamSpec("P")
 R = TypeVar("R")
 
-TO_IMPORT = 1_000_000
+TO_IMPORT = 3_000_000
 """Elements that all loops together may visit before the compiler is imported."""
 TO_LOAD = 40_000
 """Elements that one loop may visit before it is compiled."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +30,15 @@ BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#666666"
 
 
 def frontier_figure(
-    points: Sequence[tuple[float, int, float]], unprepared: float, title: str = ""
+    points: Sequence[tuple[float, int, float]],
+    unprepared: float,
+    title: str = "",
+    memorized: str = "histories",
 ) -> Figure:
     """Value against memory, with the price at which each size is bought on a second axis.
 
-    `points` are the cost, size and value of each best book, by falling cost.
+    `points` are the cost, size and value of each best book, by falling cost; `memorized` is what is
+    counted.
     """
     figure, axis = new_figure()
     sizes = np.array([0, *(size for _, size, _ in points)])
@@ -44,7 +50,7 @@ def frontier_figure(
     axis.annotate("no preparation", (sizes[-1], unprepared), (-4, 4), textcoords="offset points",
                   ha="right", color=GREY, fontsize=9)  # fmt: skip
     _in_wholes(axis.xaxis)
-    axis.set_xlabel("memorized histories")
+    axis.set_xlabel(f"memorized {memorized}")
     axis.set_ylabel("value for the side", color=BLUE)
     if points:
         price = axis.twinx()
@@ -75,11 +81,24 @@ def _plain_numbers(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Figure, Any]:
-    """A figure with one plain axis."""
+def _blank(width: float, height: float) -> Figure:
+    """An empty figure, which notebooks show although pyplot does not know it."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
+    vars(figure).update(_repr_png_=partial(_as_png, figure))
+    return figure
+
+
+def _as_png(figure: Figure) -> bytes:
+    picture = BytesIO()
+    figure.savefig(picture, format="png")
+    return picture.getvalue()
+
+
+def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Figure, Any]:
+    """A figure with one plain axis."""
+    figure = _blank(width, height)
     axis = figure.subplots()
     axis.spines["top"].set_visible(False)
     axis.grid(True, linewidth=0.4, alpha=0.5)
@@ -118,10 +137,9 @@ def figure1_figure(
 
     r = 0, which has no logarithm, has its own place at the left.
     """
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    figure = Figure(figsize=(7.2, 3.4 * max(1, len(sides))), layout="constrained")
+    figure = _blank(7.2, 3.4 * max(1, len(sides)))
     axes = np.atleast_1d(figure.subplots(max(1, len(sides)), 1, sharex=True))
     met = [float(p.setting) for points in sides.values() for p in points]
     met += [p.randomness for p in published if p.side in sides]
@@ -217,9 +235,7 @@ def _mark_cut(
 
 def sweep_figure(points: Sequence[Point], key: str, measures: Sequence[str], title: str = "") -> Figure:
     """Each measure against the setting; a logarithmic axis where the values span decades."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 2.6 * len(measures) + 0.4), layout="constrained")
+    figure = _blank(7.0, 2.6 * len(measures) + 0.4)
     axes = np.atleast_1d(figure.subplots(len(measures), 1, sharex=True))
     plain = all(isinstance(p.setting, (int, float)) and not isinstance(p.setting, bool) for p in points)
     at = [float(p.setting) for p in points] if plain else list(range(len(points)))
@@ -244,9 +260,7 @@ def sweep_figure(points: Sequence[Point], key: str, measures: Sequence[str], tit
 
 def trace_figure(trace: Sequence[SolverProgress], title: str = "") -> Figure:
     """The certified gap of an equilibrium against iterations and against seconds, on log axes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 3.6), layout="constrained")
+    figure = _blank(8.0, 3.6)
     left, right = figure.subplots(1, 2, sharey=True)
     gaps = [max(point.gap, 1e-16) for point in trace]
     left.loglog([max(1, point.iteration) for point in trace], gaps, color=BLUE, marker="o", markersize=3)

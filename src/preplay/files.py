@@ -61,7 +61,10 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise InputError now rather than later if nothing can be written to `path`; it is left as it is."""
+    """Raise InputError now rather than later if nothing can be written to `path`.
+
+    All is left as it is: folders that are missing are made when there is something to write.
+    """
     if path.is_dir():
         raise InputError(f"{path}: cannot be written (is a directory)")
     target = Path(os.path.realpath(path))
@@ -69,6 +72,7 @@ def check_writable(path: Path) -> None:
         if not os.access(target, os.W_OK):
             raise InputError(f"{path}: cannot be written (Permission denied)")
         return
+    missing = [folder for folder in target.parents if not folder.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         probe = target.with_name(f"{target.name}.{os.getpid()}.tmp")
@@ -76,6 +80,10 @@ def check_writable(path: Path) -> None:
         probe.unlink()
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        with suppress(OSError):
+            for folder in missing:
+                folder.rmdir()
 
 
 def read_text(path: Path, expected: str) -> str:

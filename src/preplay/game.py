@@ -99,6 +99,24 @@ def check_length(length: int, longest: int) -> None:
         )
 
 
+def actions_of(game: Game[S], state: S, widest: int | None = None) -> Sequence[str]:
+    """The actions at a history that is not final; GameError unless they are some, each once, and no more
+    than `widest`, which is the game's unless it was asked for before."""
+    actions = game.actions(state)
+    most = game.widest if widest is None else widest
+    if isinstance(actions, Sequence) and 0 < len(actions) <= most and len(set(actions)) == len(actions):
+        return actions
+    where = f"history {list(game.history(state))}"
+    if not isinstance(actions, Sequence):
+        raise GameError(f"{where}: actions are {actions!r}; expected a list of names")
+    if not actions:
+        raise GameError(f"{where}: no actions where the game is not over; expected at least one")
+    if len(set(actions)) < len(actions):
+        double = next(action for k, action in enumerate(actions) if action in actions[:k])
+        raise GameError(f"{where}: the action {double!r} twice; expected each action once")
+    raise GameError(f"{where}: {len(actions):,} actions; expected at most {most:,}, the game's `widest`")
+
+
 def other(side: Side) -> Side:
     """The opponent of `side`."""
     return 2 if side == 1 else 1

@@ -95,9 +95,10 @@ class Judged:
     """What the judge made of a choice, from the point of view of the preparing side."""
 
     rounds: int
-    """Choices that were judged, the last one included."""
+    """Choices that were judged, the last one included; of books that choose, those of fewer deviations,
+    which are judged first, too."""
     searches: int
-    """Histories that the judge valued."""
+    """Histories that the judge valued in all these rounds."""
     before: float
     """What the first choice promised, by the first values alone."""
     after: float
@@ -118,7 +119,7 @@ class Judged:
         else:
             told.append("there was no time for a fresh search")
         if self.left:
-            told.append(f"not judged for want of time: {self.left:,} of the positions it rests on")
+            told.append(f"not judged for want of time: {self.left:,} of the histories it rests on")
         return told
 
 
@@ -200,7 +201,7 @@ def settle(
                 new = {history: k for history, k in missing if history not in said}
                 if new:
                     rounds += 1
-                    tell(f"judging: round {rounds}, {len(new):,} positions")
+                    tell(f"judging: round {rounds}, {len(new):,} histories")
                     said.update(zip(new, ask(game, judge.value, list(new), stop), strict=False))
                 here = {k: said[history] for history, k in missing if history in said}
                 placed.update(history for history, _ in missing if history in said)

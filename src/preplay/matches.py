@@ -23,9 +23,9 @@ from preplay.chess.endings import MODEL, NEVER_SETTLED, Settling, ending, played
 from preplay.chess.players.play import EnginePolicy
 from preplay.chess.players.repertoire import KnownGame
 from preplay.chess.rules import ChessGame
-from preplay.chess.scoresheet import PlayedGame, read_games
+from preplay.chess.scoresheet import PlayedGame, read_scoresheet
 from preplay.errors import InputError
-from preplay.game import CHANCE, FINAL, Distribution, Side, other
+from preplay.game import CHANCE, FINAL, Distribution, Side, check_length, other
 from preplay.matchup import Matchup
 from preplay.policy import REST, ahead_of, spread_rest
 from preplay.randomness import generator
@@ -182,6 +182,8 @@ def _game(
         return PlayedGame(number, side, not control, rules.history(state), score, depth, reason, date)
 
     while (mover := rules.player(state)) != FINAL:
+        if not is_chess(rules):  # whose own rules end every game, where nothing settles it before
+            check_length(len(rules.history(state)) + 1, rules.longest)
         if mover == CHANCE:
             action = _pick(rules.chance(state), rng)
             place, state = _below(pairing.tree, place, action), rules.next(state, action)
@@ -196,6 +198,7 @@ def _game(
             if adjudication == "model" and second:
                 return ended((yield from _score(side, state, pairing.tree, place)), MODEL)
         if distribution is not None:
+            _check_legal(distribution, history, rules.actions(state))
             searched.clear()
             depth += player == side
         else:
@@ -217,6 +220,16 @@ def _game(
     utility = rules.utility(state)
     reason = ending(state) if is_chess(rules) else OVER
     return ended(utility if side == 1 else 1.0 - utility, reason)
+
+
+def _check_legal(moves: Distribution, history: Sequence[str], known: Sequence[str]) -> None:
+    """Raise InputError for a book of another game."""
+    for action in moves:
+        if action not in known:
+            raise InputError(
+                f"history {list(history)}: the book plays {action!r}; "
+                f"expected one of {', '.join(map(repr, known))}"
+            )
 
 
 def _the_rest(distribution: Distribution, actions: Sequence[str]) -> Distribution:
@@ -273,7 +286,7 @@ def play_match(
     one by one and may end the match by True, and a match that is stopped counts no game before a missing
     one. So neither favours short games. The others stay in `kept` for the next time.
     """
-    known = read_games(kept) if kept is not None else []
+    known = read_scoresheet(kept) if kept is not None else []
     done = {g.number: g for g in known if g.prepared != control and g.number < games}
     counted: list[PlayedGame] = []
 

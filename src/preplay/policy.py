@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from preplay.arguments import is_share
 from preplay.errors import GameError, InputError
-from preplay.game import Distribution, Game, S, S_contra
+from preplay.game import Distribution, Game, S, S_contra, actions_of
 
 T = TypeVar("T")
 TOLERANCE = 1e-9
@@ -97,8 +99,14 @@ class Option(NamedTuple):
     """An action that a book may play at an own history, for sure."""
 
     action: str
-    opinion: float
-    """What the policy that offers it thinks of it, in its own units; more is better for the mover."""
+    opinion: float | None
+    """What the policy that offers it thinks of it, in its own units; more is better for the mover. None:
+    it thought of other actions only."""
+
+    @property
+    def liking(self) -> float:
+        """The opinion to rank by: where there is none, below all others."""
+        return -math.inf if self.opinion is None else self.opinion
 
 
 Menu = tuple[Option, ...]
@@ -128,10 +136,10 @@ def menu_of(options: Sequence[Option], most: int, margin: float, first: str | No
 
     Equals keep their order. The first choice is on the menu whatever is thought of it.
     """
-    ranked = sorted(options, key=lambda option: -option.opinion)
-    least = ranked[0].opinion - margin
+    ranked = sorted(options, key=lambda option: -option.liking)
+    least = ranked[0].liking - margin
     lead = [option for option in ranked if option.action == first] or ranked[:1]
-    others = [option for option in ranked if option.action != lead[0].action and option.opinion >= least]
+    others = [option for option in ranked if option.action != lead[0].action and option.liking >= least]
     return (*lead, *others[: most - 1])
 
 
@@ -191,9 +199,13 @@ class Uniform(Generic[S]):
         """1 / (number of actions) at each state."""
         answer: list[Distribution] = []
         for state in states:
-            actions = self.game.actions(state)
+            actions = actions_of(self.game, state, self._widest)
             answer.append(dict.fromkeys(actions, 1 / len(actions)))
         return answer
+
+    @cached_property
+    def _widest(self) -> int:
+        return self.game.widest
 
 
 @dataclass(frozen=True)
@@ -229,7 +241,7 @@ def check_distribution(distribution: Distribution, where: str) -> None:
     for action, p in distribution.items():
         if not isinstance(action, str):
             raise GameError(f"{where}: action {action!r}; expected a name, as text")
-        if not 0.0 <= p <= 1.0 + TOLERANCE:
+        if not is_share(p, 1.0 + TOLERANCE):
             raise GameError(f"{where}: probability of '{action}' is {p}; expected a number in [0, 1]")
         total += p
     if abs(total - 1.0) > TOLERANCE:

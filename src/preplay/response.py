@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from preplay import _kernels as kernels
+from preplay.arguments import check_made, check_number, check_whole
 from preplay.errors import InputError, SolverError
 from preplay.game import Side, check_side
 from preplay.tree import Bools, Floats, Ints, Tree
@@ -80,8 +81,10 @@ def best_book(tree: Tree, side: Side, cost: float, budget: int | None = None) ->
     With a `budget` it has at most that many histories, and the cost may be 0. `upper` counts what open
     histories could still hold (fact 3), and estimated values at the upper end of their radius.
     """
-    check_cost(cost, zero=budget is not None)
+    check_tree(tree)
     check_side(side)
+    check_budget(budget)  # before anything is compared with it
+    check_cost(cost, zero=budget is not None)
     price = tree.prices[side - 1]
     if budget is None or cost >= price or math.isinf(price):
         tree.check_price(side, cost)
@@ -103,8 +106,7 @@ def best_known(tree: Tree, side: Side, cost: float, budget: int | None = None) -
 
     `upper` is then about the books of this tree; the caller knows what it says about others.
     """
-    if budget is not None and budget < 0:
-        raise InputError(f"budget {budget}; expected a whole number of at least 0")
+    check_budget(budget)
     pi = reach(tree, side)
     value = _values(tree, side)
     node, above, gain, empty = _forest(tree, side, pi, value)
@@ -150,6 +152,8 @@ def highest(tree: Tree, side: Side, value: Floats) -> Floats:
 
 def evaluate(tree: Tree, side: Side, nodes: Ints) -> float:
     """What a given book earns for `side`, costs not subtracted, by playing it forward."""
+    check_tree(tree)
+    check_side(side)
     chosen = np.zeros(tree.size, dtype=np.bool_)
     chosen[nodes] = True
     if np.any(tree.player[nodes] != side) or np.any(tree.leaves[nodes]):
@@ -186,6 +190,7 @@ def frontier(tree: Tree, side: Side, cost: float | None = None) -> Frontier:
     `cost` is at least the one that the tree was grown for, which is the default; below that the tree does
     not tell.
     """
+    check_tree(tree)
     check_side(side)
     cost = tree.prices[side - 1] if cost is None else cost
     tree.check_price(side, cost)
@@ -226,10 +231,20 @@ def _values(tree: Tree, side: Side) -> Floats:
     return tree.value if side == 1 else 1.0 - tree.value
 
 
+def check_tree(tree: Tree) -> None:
+    """Raise InputError for what is no tree, as where arguments are swapped."""
+    check_made("tree", tree, Tree, "as grow(...).tree is")
+
+
 def check_cost(cost: float, *, zero: bool = False) -> None:
     """Raise InputError unless the cost is a finite number above 0 (or 0, where that makes sense)."""
-    if not (0.0 < cost < np.inf or (zero and cost == 0.0)):
-        raise InputError(f"cost {cost}; expected a finite number {'of at least' if zero else 'above'} 0")
+    check_number("cost", cost, above=not zero, finite=True)
+
+
+def check_budget(budget: int | None) -> None:
+    """Raise InputError unless the budget is None or a number of histories."""
+    if budget is not None:
+        check_whole("budget", budget)
 
 
 def _forest(tree: Tree, side: Side, pi: Floats, value: Floats) -> tuple[Ints, Ints, Floats, float]:

@@ -77,6 +77,11 @@ class Tree:
         """Whether nothing is left that could still pay."""
         return not bool(self.open.any())
 
+    def starts(self, side: Side) -> bool:
+        """Whether a side's first decisions are here; else the growth was cut short before them, the start
+        is all there is, and its v(h) stands for what the side has without a book."""
+        return self.size > 1 or not bool(self.open[0]) or bool(self.player[0] == side)
+
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays together."""
@@ -207,8 +212,8 @@ def check_columns(columns: Mapping[str, npt.NDArray[Any]], n: int, names: int) -
         column = columns[name]
         if not np.all(np.isnan(column) | ((column >= 0.0) & (column <= 1.0 + 1e-9))):
             raise ValueError(f"{name}: a number outside [0, 1]")
-    if not np.all((columns["radius"] >= 0.0) & (columns["radius"] <= 1.0 + 1e-9)):
-        raise ValueError("radius: a number outside [0, 1]")
+    if not np.all(columns["radius"] >= 0.0):  # of few playouts above 1: they say nothing yet
+        raise ValueError("radius: a number below 0, or none")
     if np.any(columns["player"] < FINAL) or np.any(columns["player"] > 2):
         raise ValueError("player: expected 1, 2, 0 or -1")
     if columns["action"][0] != -1 or np.any(columns["action"][1:] < 0):
@@ -217,7 +222,7 @@ def check_columns(columns: Mapping[str, npt.NDArray[Any]], n: int, names: int) -
         raise ValueError("action: one that has no name")
 
 
-def check(tree: Tree) -> None:
+def check_arrays(tree: Tree) -> None:
     """Raise ValueError unless the arrays describe a tree in breadth-first order with values at leaves."""
     n = tree.size
     check_columns({name: getattr(tree, name) for name in KINDS}, n, len(tree.names))
@@ -262,7 +267,7 @@ def load(path: Path | str) -> Tree:
         names = tuple(str(name) for name in columns.pop("names"))
         first, second = columns.pop("prices", np.zeros(2)).tolist()  # files of version 0.1.0 have none
         tree = Tree(names=names, prices=(first, second), **columns)
-        check(tree)
+        check_arrays(tree)
     except FileNotFoundError:
         raise StoreError(f"{path}: no such file; expected the tree of a run") from None
     except Exception:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, runtime_checkable
 
+from preplay.arguments import is_share
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Game, S, S_contra, Side, check_length
 from preplay.policy import REST, Ahead, Policy, ahead_of, check_distribution, spread_rest
@@ -120,7 +121,7 @@ class Exact(Generic[S]):
             player = game.player(state)
             if player == FINAL:
                 utility = game.utility(state)
-                if not 0.0 <= utility <= 1.0:
+                if not is_share(utility):
                     where = f"history {game.history(state)}"
                     raise GameError(f"{where}: utility {utility}; expected a number in [0, 1]")
                 known[key] = utility

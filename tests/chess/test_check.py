@@ -11,11 +11,21 @@ from chessbooks import books, lines_book, make
 from commandline import preplay
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pgntext import written
 
 from preplay.book import Book, Entry, save
 from preplay.chess.books.lines import start_board
-from preplay.chess.check import OUTCOMES, check_file, check_text
+from preplay.chess.check import OUTCOMES, Report, check_file
 from preplay.errors import InputError
+
+
+def check_text(
+    book: Book, text: str, *, name: str = "PGN", player: str = "", by_position: bool = True
+) -> Report:
+    """Where the games of a text left the preparation."""
+    with written(text, name) as path:
+        return check_file(book, path, player=player, by_position=by_position)
+
 
 BOOK = lines_book("e2e4 e7e5 g1f3 b8c6 f1b5", "e2e4 c7c5 g1f3")
 

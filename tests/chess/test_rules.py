@@ -13,6 +13,7 @@ from preplay.chess.engines.analysis import search_position
 from preplay.chess.rules import ChessGame, ChessState, line_san
 from preplay.errors import GameError, InputError
 from preplay.game import FINAL, walk
+from preplay.policy import REST
 
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 
@@ -94,6 +95,7 @@ def test_lines_as_people_write_them() -> None:
     assert line_san(game, ("e2e4", "e7e5", "g1f3")) == "1. e4 e5 2. Nf3"
     assert line_san(game, ("e2e4", "e7e5"), "g1f3") == "Nf3"
     assert line_san(game, ()) == ""
+    assert line_san(game, ("e2e4",), REST) == "any other move"
 
 
 @settings(max_examples=40, deadline=None)

@@ -18,7 +18,7 @@ from preplay.game import Side
 from preplay.games import tabular
 from preplay.growth import Goal, Grown, Lemma1, Limits, Pays, grow
 from preplay.policy import Choices
-from preplay.tree import Tree, check
+from preplay.tree import Tree, check_arrays
 
 SIDES = st.sampled_from([1, 2])
 COSTS = st.sampled_from([0.003, 0.01, 0.03, 0.1])
@@ -35,7 +35,7 @@ def grown(raw: Raw, side: Side, goal: Goal, most: int | None, **more: Any) -> Gr
     choices = Choices(tabular.TabularMenus(), most) if game.offers[side - 1] else None
     value = tabular.TabularValue()
     done = grow(game, side, (base, base), prep, value, goal, choices=choices, **more)
-    check(done.tree)
+    check_arrays(done.tree)
     return done
 
 
@@ -81,6 +81,10 @@ def test_a_budget_is_a_hard_limit(
     assert best.size <= budget
     assert best.net == pytest.approx(best_net(raw, side, cost, most, budget), abs=1e-9)
     assert best.upper == pytest.approx(best.net, abs=1e-9)
+    if cost > 0.0:  # grown for books of any size, it has given up what only a limit makes best
+        few = choose(grown(raw, side, Pays(cost), most).tree, side, cost, budget).best
+        assert few.size <= budget
+        assert few.net <= best.net + 1e-9 <= few.upper + 2e-9
 
 
 UNSEEN: Raw = {

@@ -15,7 +15,7 @@ from preplay.game import Side
 from preplay.games import tabular
 from preplay.growth import Limits, Pays, grow
 from preplay.policy import Choices
-from preplay.tree import Tree, check, load, save
+from preplay.tree import Tree, check_arrays, load, save
 
 SIDES = st.sampled_from([1, 2])
 COSTS = st.sampled_from([0.003, 0.01, 0.03, 0.1])
@@ -75,7 +75,7 @@ def grown(
     goal = Pays(cost, position=lambda node: position[node.history])
     value = tabular.TabularValue()
     tree = grow(rules, side, (base, base), prep, value, goal, choices=choices, **more).tree
-    check(tree)
+    check_arrays(tree)
     return tree
 
 
@@ -282,3 +282,18 @@ def test_where_no_positions_meet_it_says_what_menus_do(
             assert decision.hoped.worth == pytest.approx(other.hoped.worth, abs=1e-6) or (
                 decision.hoped.reply != other.hoped.reply
             )
+
+
+@pytest.mark.parametrize("budget", [None, 1])
+@pytest.mark.parametrize("gain", [4e-8, -4e-8])
+def test_what_is_hardly_worth_anything_is_weighed_exactly(gain: float, budget: int | None) -> None:
+    """Where a budget is met by trying prices they become so low, and HiGHS takes 1e-6 for nothing."""
+    actions = {
+        "stay": {"base": 1.0, "prep": 0.0, "to": {"utility": 0.5}},
+        "go": {"base": 0.0, "prep": 1.0, "to": {"utility": 0.5 + gain}},
+    }
+    game: Raw = {"format": tabular.FORMAT, "root": {"player": 1, "actions": actions}}
+    cost = 1e-8
+    best = shared.choose(grown((game, {(): "start"}), 1, cost, 0), 1, cost, budget).best
+    assert best.size == (gain > cost)
+    assert best.net == pytest.approx(0.5 + max(0.0, gain - cost), abs=1e-12)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import re
+import runpy
+import sys
 from pathlib import Path
+from typing import Any
 
 import chess
 import pytest
@@ -12,9 +18,29 @@ from commandline import preplay as command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from preplay import sweep
 from preplay.book import Book, Entry
 from preplay.chess.books.naming import writing
+from preplay.chess.engines.analysis import (
+    Analysis,
+    EngineSpec,
+    Identity,
+    Limit,
+    Line,
+    SearchPosition,
+)
+from preplay.chess.engines.store import AnalysisStore, Setting
+from preplay.cli.app import app
+from preplay.cli.calibrate import print_calibration
+from preplay.cli.cluster import _tell as tell_cluster
 from preplay.cli.lines import line, tree
+from preplay.cli.show import print_table, progress
+from preplay.cli.sweep import tell
+from preplay.cli.words import print_clock
+from preplay.experiments.measures import BOUNDS, EQUILIBRIUM, MEASURES
+from preplay.logistic import Bin, Curve
+from preplay.runs.calibrations import CalibrateResult
+from preplay.sampling.timeshare import Mean, TimeShare
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -36,7 +62,7 @@ def test_a_chess_book_reads_like_variations() -> None:
     )
     assert [text for _, text in tree(known.entries, writing(known))] == [
         "1. e4",
-        "  c5 Nf3 75% / Nc3 25%",
+        "  c5: Nf3 75% / Nc3 25%",
         "    2. Nf3 d6 3. d4",
         "  e5 2. Nf3",
     ]
@@ -96,18 +122,174 @@ def test_every_position_can_be_read_off_the_tree(seed: int, side: int) -> None:
         boards[depth] = board
 
 
-@pytest.mark.parametrize("columns", [64, 80, 120])
+def hidden(*answers: dict[str, Any]) -> dict[str, Any]:
+    """A history of side 2, who hides, with a move before each history of the preparer."""
+    moves = [{"base": 1 - n, "prep": 1 - n, "menu": True, "to": to} for n, to in enumerate(answers)]
+    return {"player": 2, "actions": {f"the {n}th way": move for n, move in enumerate(moves)}}
+
+
+def answer(base: float, right: dict[str, Any]) -> dict[str, Any]:
+    wrong = {"base": 1 - base, "prep": 0, "to": {"utility": 0.1}}
+    return {"player": 1, "actions": {"right": {"base": base, "prep": 1, "to": right}, "wrong": wrong}}
+
+
+@pytest.fixture
+def hide(tmp_path: Path) -> Path:
+    """Side 2 has two ways, and two more after the first; mixed, nothing is worth learning."""
+    won = {"utility": 1}
+    root = hidden(answer(0.5, hidden(answer(0.5, won), answer(0.4, won))), answer(0.3, won))
+    path = tmp_path / "hide.json"
+    path.write_text(json.dumps({"format": "preplay-game/1", "root": root}))
+    return path
+
+
+def store_of(folder: Path) -> Path:
+    """Analyses of two engines with long names and options."""
+    with AnalysisStore(folder / "store.sqlite") as store:
+        for name in ("Stockfish 15.1 of the Debian packages by their maintainers, 64 bit", "Lc0 0.30"):
+            options: dict[str, str | int | bool] = {
+                "Hash": 16,
+                "SyzygyPath": "/usr/share/games/syzygy/of/seven/men",
+                "Threads": 1,
+            }
+            spec, engine = EngineSpec.of("stockfish", options), Identity(name, "0123456789abcdef")
+            for nodes in (1000, 200_000):
+                setting = Setting.of(engine, spec, Limit(nodes=nodes), 2)
+                lines = (Line("e2e4", 30, 6, None, "e2e4"),)
+                found = Analysis(lines, "e2e4", nodes, True, 12)
+                store.put(setting, SearchPosition(chess.STARTING_FEN), found)
+    return folder / "store.sqlite"
+
+
+def made() -> None:
+    """Print what takes long to make: results of games and sweeps, and a cluster."""
+    build = runpy.run_path(str(EXAMPLES / "dice_race.py"))["build"]
+    measures = ("value", "size", *BOUNDS, *EQUILIBRIUM)
+    theorem: dict[str, Any] = {"advantage": 0.55, "epsilon": 0.5}
+    swept = sweep(build, "goal", [2, 3], side=1, measures=measures, histories=40, **theorem)
+    tell(swept, csv=None, plot=None, as_json=False)
+    curve = Curve(0.0814, 0.2401, 0.4085, 0.2113, 0.1, 1019, 3056)
+    part = Bin(-12.33, -10.86, 1007, 0.374, 0.286, 0.155)
+    print_calibration(
+        CalibrateResult(
+            matchup="chess",
+            wanted=2000,
+            ending="seconds",
+            score=0.5,
+            calibration=curve,
+            reliability=(part, part),
+        )
+    )
+    score = Mean(-0.1429, 0.2369)
+    print_clock(TimeShare(1, 7, score, score, score, score, score, score, score, wanted=3000))
+    engine = {"stockfish": "Stockfish 15.1 of the Debian packages, 64 bit [0123456789abcdef]"}
+    node = {"name": "a-machine-in-the-cellar", "address": "192.0.2.1", "engines": 16, "found": engine}
+    tell_cluster(
+        {
+            "nodes": [node],
+            "engines": 16,
+            "missing": {"lc0": "engine 'lc0' not found; expected an executable file or a program"},
+            "searches_per_second": 1234.5,
+            "search_nodes": 20_000,
+        }
+    )
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
 def test_what_is_printed_fits_the_terminal(
-    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    columns: int,
+    hide: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    race = EXAMPLES / "dice_race.toml"
+    monkeypatch.chdir(tmp_path)
+    race, rival = EXAMPLES / "dice_race.toml", EXAMPLES / "rival.pgn"
+    told = {}
     for words in (
         ("prepare", race, "--side", 1, "--cost", 0.001, "--lines", 50),
-        ("equilibrium", race),
+        ("equilibrium", race, "--save", "run"),
         ("frontier", race, "--side", 1),
+        ("harden", hide, "--side", 2, "--cost", 0.2),
+        ("bounds", "synthetic", "--side", 1, "--histories", 20),
+        ("opponent", rival, "--side", "black", "--sample", 0, "--store", "games.sqlite"),
+        ("store", store_of(tmp_path).name, "--export", "all.csv"),
+        ("matchups",),
     ):
         code, out, _ = command(capsys, *words)
         assert code == 0
         assert max(map(len, out.splitlines())) <= columns, words
-    assert ("…" in out) == (columns < 100)
+        told[words[0]] = out
+    assert ("…" in told["frontier"]) == (columns < 100)
+    assert ("…" in told["store"]) == (columns < 100)
+    made()
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= columns
+    assert all(name in out for name in (*BOUNDS, *EQUILIBRIUM))
+
+
+def test_a_mix_is_a_tree_of_lines(hide: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = command(capsys, "harden", hide, "--side", 2, "--cost", 0.2)
+    rows = out[out.index("The mix: what side 2 plays") :].splitlines()
+    assert rows[1].split() == ["line", "met"]
+    assert re.fullmatch(r"the 0th way \d+% / the 1th way \d+% +always", rows[3])
+    assert re.fullmatch(r"  the 0th way right: the 0th way \d+% / the 1th way \d+% +1 in [\d.]+", rows[4])
+    assert rows[5:] == []
+
+
+def test_columns_without_a_place_follow_below(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    print_table(("side", "key", "a" * 20, "b" * 20), [("1", "x", "2", "3")], right=(2, 3), keys=2)
+    assert capsys.readouterr().out.splitlines() == [
+        "side  key  " + "a" * 20,
+        "----  ---  " + "-" * 20,
+        "1     x    " + "2".rjust(20),
+        "",
+        "side  key  " + "b" * 20,
+        "----  ---  " + "-" * 20,
+        "1     x    " + "3".rjust(20),
+    ]
+
+
+def test_what_was_written_is_told_in_one_way(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    game = EXAMPLES / "game.json"
+    for words, kept in (
+        (("frontier", game, "--side", 1, "--plot", "x.svg", "--save", "f"), "f: result.json, tree.npz"),
+        (("prepare", game, "--side", 1, "--cost", 0.01, "--report", "x.svg", "--save", "p"), "p: result"),
+    ):
+        _, out, _ = command(capsys, *words)
+        assert f"\n\nWritten: x.svg\nKept in {kept}" in out, words
+
+
+def test_a_live_line_that_is_cut_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "fileno", lambda: 2)
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((20, 24)))
+    live = progress(quiet=False)
+    assert live is not None
+    live("net 0.5, upper 0.75, 1,000 histories")
+    assert capsys.readouterr().err == "\rnet 0.5, upper …".ljust(20)
+
+
+@pytest.mark.parametrize("verb", [str(verb.name) for verb in app.registered_commands])
+def test_help_fits_and_speaks_no_python(
+    verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    code, out, _ = command(capsys, verb, "--help")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 60
+    assert not re.search(r"[{}]|<\w|\[\[", out)
+    told = " ".join(out.split())
+    if verb in ("prepare", "frontier", "bounds", "equilibrium", "harden", "sweep", "match"):
+        assert "module:function" in told
+    if verb == "sweep":
+        assert all(name in re.split(r"[ ,;:.]+", told) for name in MEASURES)

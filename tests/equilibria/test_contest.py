@@ -23,7 +23,7 @@ from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.rollouts import Playouts
 from preplay.sampling.timeshare import TimeShare
 from preplay.stopping import Stop
-from preplay.tree import check
+from preplay.tree import check_arrays
 from preplay.value import ValueFunction
 
 COSTS = st.tuples(st.sampled_from([0.01, 0.05, 0.1]), st.sampled_from([0.01, 0.05, 0.1]))
@@ -41,7 +41,7 @@ def test_what_is_outside_w_does_not_matter(raw: Raw, costs: tuple[float, float])
     game = tabular.parse(raw)
     parts = (game, (BASE, BASE), (PREP, PREP), tabular.TabularValue(), costs)
     some, every = grow_contested(*parts), grow_contested(*parts, everything=True)
-    check(some.tree)
+    check_arrays(some.tree)
     assert some.tree.size <= every.tree.size
     here = solve(some.tree, costs, gap=1e-7, memorizable=some.memorizable)
     there = solve(every.tree, costs, gap=1e-7)

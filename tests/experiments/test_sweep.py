@@ -8,19 +8,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commandline import preplay
+from sweeppoints import point
 
 from preplay import runs
 from preplay.cli.sweep import _settings
 from preplay.experiments import figure1
-from preplay.experiments.sweep import Point, Task, as_csv, read_points, run_tasks
-from preplay.figures import figure1_figure, save_figure
+from preplay.experiments.sweep import Point, Task, as_csv, opened, read_points, run_tasks
 from preplay.growth import Limits
-from preplay.matchup import load_config
+from preplay.matchup import Matchup, load_config
 from preplay.report.gather import gather
 from preplay.stopping import Stop
 
@@ -54,10 +55,6 @@ def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     assert (code, out) == (1, "")
     assert err.count("\n") == 1
     return err
-
-
-def point(side: str, setting: Any, key: str = "randomness", size: int = 20) -> Point:
-    return Point(side, key, setting, 0.9, size, 0.88, 0.89, 0.5, 0.5, 7, 9, 4, 1.5, "complete")
 
 
 def test_a_file_that_changed_makes_it_another_run(
@@ -121,6 +118,45 @@ def test_points_that_are_kept_are_not_computed_again(kind: str, tmp_path: Path) 
     stop.request()
     assert run_tasks([task], 1, kept, stop=stop) == [old]
     assert read_points(kept) == [old]
+
+
+@pytest.mark.parametrize(("quick", "sent"), [(3600.0, 0), (0.0, 3)])
+def test_small_points_need_no_other_process(
+    quick: float, sent: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, config = load_config("synthetic")
+    config = {**config, "length": 4}
+    tasks = [Task(name, config, 1, "cost", c, c, None, None, Limits(), "1") for c in (0.1, 0.02, 0.004)]
+    there: list[Task] = []
+
+    def computed(
+        work: Callable[[Task], Point], tasks: Sequence[Task], workers: int, stop: Stop
+    ) -> Iterator[tuple[int, Point]]:
+        there.extend(tasks)
+        yield from ((number, work(task)) for number, task in enumerate(tasks))
+
+    monkeypatch.setattr("preplay.experiments.sweep.computed", computed)
+    monkeypatch.setattr("preplay.experiments.sweep.QUICK", quick)
+    points = run_tasks(tasks, 2, stop=Stop())
+    assert len(there) == sent
+    assert [point.setting for point in points] == [0.1, 0.02, 0.004]
+    assert [point.size for point in points] == sorted(point.size for point in points)
+    assert all(point.whole for point in points)
+
+
+def test_what_a_stop_cuts_short_is_no_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A point that is computed here is given up with the request, and not kept as a cut one."""
+    name, config = load_config("synthetic")
+    task = Task(name, config, 1, "cost", 1e-5, 1e-5, None, None, Limits(), "1")
+    stop = Stop()
+
+    @contextmanager
+    def opening(task: Task) -> Iterator[Matchup[Any]]:
+        with opened(task) as matchup:
+            stop.request()
+            yield matchup
+
+    assert run_tasks([task, task], 1, stop=stop, opening=opening) == []
 
 
 @pytest.mark.parametrize(
@@ -228,41 +264,6 @@ def test_values_that_make_no_sense_are_found_before_the_work(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
-def test_the_same_result_gives_the_same_figure(kind: str, tmp_path: Path) -> None:
-    first, second = tmp_path / f"a.{kind}", tmp_path / f"b.{kind}"
-    for path in (first, second):
-        save_figure(figure1_figure({"white": [point("white", 0.1), point("white", 1.0)]}, 1e-3), path)
-    assert first.read_bytes() == second.read_bytes()
-
-
-@pytest.mark.filterwarnings("error")
-def test_figure_1_has_a_place_for_no_randomness(tmp_path: Path) -> None:
-    path = tmp_path / "f.svg"
-    published = [figure1.Reference("white", 0.0, 0.9, 10), figure1.Reference("white", 1.0, 0.8, 20)]
-    points = [point("white", 0.0), point("white", 0.1), point("white", 100.0)]
-    save_figure(figure1_figure({"white": points}, 1e-3, published), path)
-    assert "r = 0" in path.read_text()
-    save_figure(figure1_figure({"white": points[1:]}, 1e-3), path)
-    assert "r = 0" not in path.read_text()
-    save_figure(figure1_figure({"white": points[:1], "black": [point("black", 0)]}, 1e-3), path)
-    save_figure(figure1_figure({}, 1e-3), path)
-
-
-def test_figure_1_over_published_points_and_another_figure(tmp_path: Path) -> None:
-    """Both kinds of CSV are read, and each curve has its own style and name."""
-    (tmp_path / "theirs.csv").write_text("side,randomness,utility,size\nwhite,1,0.5,3\nwhite,10,0.4,5\n")
-    ours = as_csv([point("white", 1.0), point("white", 10.0)], "randomness", figure1.COLUMNS)
-    (tmp_path / "dearer.csv").write_text(ours)
-    read = [p for name in ("theirs", "dearer") for p in figure1.read_reference(tmp_path / f"{name}.csv")]
-    assert [(p.name, p.utility) for p in read[:2]] == [("theirs", 0.5), ("theirs", 0.4)]
-    assert [p.utility for p in read[2:]] == [point("white", 1.0).value] * 2
-    figure = figure1_figure({"white": [point("white", 1.0), point("white", 10.0)]}, 1e-3, read)
-    assert {"theirs", "dearer"} <= {text.get_text() for text in figure.legends[0].get_texts()}
-    drawn = {line.get_linestyle() for axes in figure.axes for line in axes.get_lines()}
-    assert {":", "-."} <= drawn
-
-
 @pytest.mark.parametrize("values", ["-1", "1,nan", "inf"])
 def test_figure_1_refuses_randomness_that_is_none(
     values: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -335,7 +336,7 @@ def test_sweeps_measure_bounds_and_equilibria(tmp_path: Path, capsys: pytest.Cap
     assert {point["ending"] for point in told} == {"complete"}
     assert data(capsys, *words)["points"] == told  # taken up again
     assert runs.load_run(tmp_path / "run").points[0].besides["reached"] == told[0]["reached"]
-    assert "besides" in refused(capsys, *words[:-12], "--save", tmp_path / "run")
+    assert "besides" in refused(capsys, *words[:-18], "--save", tmp_path / "run")
 
 
 def test_what_was_cut_short_is_told_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
@@ -345,10 +346,42 @@ def test_what_was_cut_short_is_told_by_its_name(capsys: pytest.CaptureFixture[st
     more = ("--histories", "300", "--measure", "equilibrium", "--measure", "net", "--json", "--quiet")
     code, out, _ = preplay(capsys, *words, *more)
     assert code == 0
-    for point in json.loads(out)["points"]:
-        assert point["ending"].startswith("equilibrium: ")
-        assert point["net"] == point["upper"]
-        assert point["equilibrium_lower"] < point["equilibrium"] < point["equilibrium_upper"]
+    for row in json.loads(out)["points"]:
+        assert row["ending"].startswith("equilibrium: ")
+        assert row["net"] == row["upper"]
+        assert row["equilibrium_lower"] < row["equilibrium"] < row["equilibrium_upper"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("--advantage", "0.6"),
+            "advantage 0.6 has no effect on value, size; expected a measure",
+        ),
+        (("--epsilon", "0.6"), "epsilon 0.6 has no effect on value, size"),
+        (("--gap", "0.001", "--measure", "entropy"), "gap 0.001 has no effect on entropy; expected"),
+        (
+            ("--key", "cost", "--cost", "0.1"),
+            "cost 0.1 beside a sweep over the cost; expected one of",
+        ),
+    ],
+)
+def test_options_without_an_effect_are_refused(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in refused(capsys, *SWEEP, "--key", "seed", "--values", "1", *words)
+
+
+def test_a_sweep_may_begin_where_nothing_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    """Settings that have an effect at some points stand at the others too."""
+    pytest.importorskip("pyspiel")
+    words = ["sweep", "tic-tac-toe", "--side", 1, "--cost", 0.3, "--workers", 1]
+    words += ["--set", "prep.margin=0.5", "--set", "prep.depth=1"]
+    for key, more in (("prep.choose", ["prep.deviations=1"]), ("prep.deviations", ["prep.choose=2"])):
+        values = "1,2" if key == "prep.choose" else "0,1"
+        told = data(capsys, *words, "--set", *more, "--key", key, "--values", values)
+        assert len(told["points"]) == 2
 
 
 def test_bounds_need_an_advantage(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from nestedgame import Branch, NestedGame, State, chance, decisions, lattice
 
 from preplay.errors import GameError, InputError
-from preplay.game import walk
+from preplay.game import CHANCE, FINAL, walk
+from preplay.games import search
 from preplay.games.openspiel import openspiel
 from preplay.games.search import SearchMenus, SearchPolicy
 from preplay.policy import check_distribution
@@ -132,6 +133,24 @@ def test_positions_give_the_same_values_as_histories(name: str, depth: int) -> N
     game = openspiel(name)
     with_key, without = SearchPolicy(game, depth, key=game.position), SearchPolicy(game, depth)
     assert with_key.values(game.root()) == pytest.approx(without.values(game.root()), abs=1e-12)
+
+
+@pytest.mark.parametrize("kept", [0, 50, 200_000])
+@pytest.mark.parametrize("name", ["tic_tac_toe", "pig(winscore=6,horizon=12)"])
+def test_what_earlier_searches_found_changes_nothing(
+    name: str, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyspiel")
+    monkeypatch.setattr(search, "KEPT", kept)
+    game, rng = openspiel(name), random.Random(3)
+    policy = SearchPolicy(game, 3, 0.2, key=game.position)
+    for _ in range(12):
+        state = game.root()
+        while (player := game.player(state)) != FINAL:
+            if player != CHANCE:
+                assert policy.values(state) == SearchPolicy(game, 3, 0.2).values(state)
+            moves = list(game.chance(state)) if player == CHANCE else list(game.actions(state))
+            state = game.next(state, rng.choice(moves))
 
 
 def test_tic_tac_toe_is_a_draw_and_threats_are_seen() -> None:

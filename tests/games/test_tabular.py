@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from randomgames import Raw, games, own_histories, v
+from randomgames import Raw, at, games, own_histories, v
 
 from preplay.errors import InputError
 from preplay.game import CHANCE, FINAL, walk
 from preplay.games import tabular
 from preplay.policy import check_distribution
-from preplay.value import Exact
 
 LEAF: Raw = {"utility": 0.5}
 
@@ -248,20 +247,6 @@ def test_a_file_is_read_as_it_stands(tmp_path: Path) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(games(depth=5, own=40))
-def test_exact_values_are_those_of_base_against_base(raw: Raw) -> None:
-    game = tabular.parse(raw)
-    base = tabular.TabularPolicy("base")
-    exact, table = Exact(game, (base, base)), tabular.TabularValue()
-    for side in (1, 2):
-        for history in own_histories(raw["root"], side):
-            state = walk(game, history)
-            expected = pytest.approx(v(at(raw["root"], history)), abs=1e-12)
-            assert exact.values([state])[0].mean == expected
-            assert table.values([state])[0].mean == expected
-
-
-@settings(max_examples=100, deadline=None)
 @given(games(depth=5, own=40, estimates=True))
 def test_estimates_stand_in_for_exact_values(raw: Raw) -> None:
     game = tabular.parse(raw)
@@ -293,12 +278,6 @@ def test_every_history_of_a_game_keeps_the_contract(raw: Raw) -> None:
             assert set(distribution) == set(game.actions(state))
         stack += [game.next(state, action) for action in game.actions(state)]
     assert met == game.histories
-
-
-def at(root: Raw, history: tuple[str, ...]) -> Raw:
-    for action in history:
-        root = root["actions"][action]["to"]
-    return root
 
 
 def test_marked_actions_are_a_menu_what_prep_likes_best_first() -> None:

@@ -39,8 +39,8 @@ from preplay.growth import (
 )
 from preplay.growth.asking import Questions
 from preplay.policy import Uniform
-from preplay.stopping import Stop, on_interrupt
-from preplay.tree import Tree, check
+from preplay.stopping import Stop
+from preplay.tree import Tree, check_arrays
 from preplay.value import Value
 
 SIDES = st.sampled_from([1, 2])
@@ -125,7 +125,7 @@ class Setup:
         own = Recorder(forbidden)
         both = (own, self.base) if self.side == 1 else (self.base, own)
         grown = grow(self.game, self.side, both, self.prep, self.value, goal, limits, **more)
-        check(grown.tree)
+        check_arrays(grown.tree)
         return grown
 
 
@@ -345,7 +345,7 @@ def test_a_limit_on_seconds() -> None:
     assert grown.ending == "seconds"
     assert time.monotonic() - start < 5.0
     assert grown.seconds >= 0.2
-    check(grown.tree)
+    check_arrays(grown.tree)
 
 
 def test_progress_is_told_and_ends_with_the_end() -> None:
@@ -411,20 +411,6 @@ def test_an_interrupt_that_nobody_arranged_for_is_passed_on() -> None:
     game, side, base, prep, _, goal = large()
     with pytest.raises(KeyboardInterrupt):
         grow(game, side, base, prep, Recorder(interrupted), goal)
-
-
-def test_the_first_signal_asks_and_the_second_ends() -> None:
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    for first in (signal.SIGINT, signal.SIGTERM):
-        with on_interrupt() as stop:
-            signal.raise_signal(first)
-            assert stop.asked
-            with pytest.raises(KeyboardInterrupt):
-                signal.raise_signal(signal.SIGINT)
-        with on_interrupt() as stop, pytest.raises(KeyboardInterrupt), stop.interruptible():
-            signal.raise_signal(first)
-        assert stop.asked
-    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
 def test_ctrl_c_prints_the_best_book_so_far_and_the_run_goes_on(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,10 +24,11 @@ from preplay.games import tabular
 from preplay.growth import Limits
 from preplay.hardening import against, harden, played_by
 from preplay.hardening.hideout import HIDES, Hideout, Hiding
-from preplay.hardening.program import given_away, solve
+from preplay.hardening.program import given_away, least_plan
 from preplay.judging import Judge
 from preplay.logistic import Curve
 from preplay.matchup import Matchup
+from preplay.policy import Menu, Option
 from preplay.preparation import prepare
 from preplay.stopping import NEVER
 from preplay.value import Value, ValueFunction
@@ -129,8 +131,8 @@ def hideout(raw: Raw, side: Side) -> Hideout:
 @given(games(depth=5, own=15, estimates=True, menus=True), SIDES, PRICES)
 def test_sweeps_and_the_program_agree(raw: Raw, side: Side, cost: float) -> None:
     at = hideout(raw, side)
-    exact = solve(at, cost, None, 0.0, "lp")
-    swept = solve(at, cost, None, 1e-4, "sweep", most=4_000)
+    exact = least_plan(at, cost, None, 0.0, "lp")
+    swept = least_plan(at, cost, None, 1e-4, "sweep", most=4_000)
     assert swept.lower <= exact.lower + 1e-9
     assert swept.lower >= exact.lower - 2e-3
 
@@ -178,6 +180,29 @@ def tempted() -> Raw:
         "a2": {"base": 1.0, "prep": 1.0, "to": last, "menu": True},
     }
     return {"format": "preplay-game/1", "root": {"player": 1, "actions": edges}}
+
+
+class Shy:
+    """Offers the same as the file, with an opinion of the first `few` of each menu alone."""
+
+    def __init__(self, few: int) -> None:
+        self.few = few
+
+    def menus(self, states: Sequence[tabular.Node]) -> list[Menu]:
+        offered = tabular.TabularMenus().menus(states)
+        return [
+            tuple(Option(o.action, o.opinion if k < self.few else None) for k, o in enumerate(menu))
+            for menu in offered
+        ]
+
+
+@pytest.mark.parametrize("few", [0, 1])
+def test_a_softmax_draws_no_move_without_an_opinion(few: int) -> None:
+    matchup = replace(matchup_of(tempted()), menus=(Shy(few), None))
+    told, shy = harden(matchup_of(tempted()), 1, 0.05), harden(matchup, 1, 0.05)
+    assert (shy.lower, shy.upper) == pytest.approx((told.lower, told.upper))
+    (first,) = shy.softmax  # with nothing to weigh, no temperature differs from another
+    assert first.value == pytest.approx(told.softmax[0].value)
 
 
 @settings(max_examples=40, deadline=None)
@@ -306,7 +331,7 @@ def test_a_limit_of_the_loss_is_kept(raw: Raw, side: Side, cost: float, loss: fl
     if free.loss <= loss:
         assert tight.value == pytest.approx(free.value, abs=1e-6)
     at = hideout(raw, side)
-    for y in (solve(at, cost, 0.0, 0.0).y, solve(at, cost, None, 0.0).y):
+    for y in (least_plan(at, cost, 0.0, 0.0).y, least_plan(at, cost, None, 0.0).y):
         assert given_away(at, y) >= -1e-12
     before = tight.before(loss)
     if before is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import runpy
 import sys
@@ -99,6 +100,38 @@ def test_saved_reported_swept_and_exported_like_the_built_in_ones(
         preplay.prepare(coins(cost=0.01), 2, save=tmp_path / "run")
 
 
+def test_books_that_are_not_of_chess(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are tables of actions; what needs boards says so in one line."""
+    result = preplay.prepare(coins(sides=("better", "guesser")), 2, 0.01, save=tmp_path / "run")
+    preplay.equilibrium(coins(), 0.01, save=tmp_path / "both")
+    table = tmp_path / "book.csv"
+    assert command(capsys, "export", tmp_path / "run", "--csv", table)[0] == 0
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    by_line = {row["line"]: row for row in rows}
+    assert by_line.keys() == {" ".join(e.history) for e in result.book.entries}
+    assert {row["line"].split()[1] for row in rows if row["move"] == "heads"} == {"heads"}
+    assert [row["line"] for row in rows[:2]] == ["high heads", "low heads"]  # what gains most
+    assert float(rows[-1]["cumulative_value"]) == pytest.approx(result.value)
+    assert float(rows[0]["cumulative_value"]) == pytest.approx(0.625 + result.book.entries[0].gain)
+    assert command(capsys, "export", tmp_path / "both", "--side", 2, "--csv", table)[0] == 0
+    games = EXAMPLES / "rival.pgn"
+    for words, message in (
+        (("export", tmp_path / "run", "--pgn", tmp_path / "x.pgn"), "expected --json or --csv for other"),
+        (("check", tmp_path / "run", games), "a book of 'coins', which is not chess; expected a chess"),
+        (("check", tmp_path / "run" / "book.json", games), "a book of 'coins', which is not chess"),
+        (("check", tmp_path / "run", games, "--opponent", "Rival"), "'coins', which is not chess"),
+        (("uci", "--book", tmp_path / "run"), "a book of 'coins', which is not chess"),
+        (
+            ("uci", "--install-hint", "--book", tmp_path / "run" / "book.json"),
+            "book: 'high' at the start is no move of chess; expected a chess book",
+        ),
+        (("uci", "--as-opponent", tmp_path / "run"), "a run of 'coins' (kind 'python'); expected chess"),
+    ):
+        code, out, err = command(capsys, *words)
+        assert (code, out, err.count("\n")) == (1, "", 1)
+        assert message in err
+
+
 class OddCoins(Coins):
     """Tails come more often."""
 
@@ -142,6 +175,7 @@ def test_another_game_does_not_take_up_a_run(tmp_path: Path) -> None:
         ({"sides": ("a",)}, "sides \\('a',\\); expected two different names"),
         ({"sides": ("a", "a")}, "expected two different names"),
         ({"identity": {"x": {1, 2}}}, "identity: .*; expected JSON data"),
+        ({"identity": [1]}, "identity \\[1\\]; expected a dict of JSON data"),
     ],
 )
 def test_matchups_that_cannot_be(more: dict[str, Any], message: str) -> None:
@@ -149,12 +183,69 @@ def test_matchups_that_cannot_be(more: dict[str, Any], message: str) -> None:
         coins(**more)
 
 
+class Wide(Coins):
+    widest: Any = "two"
+
+
+class Endless(Coins):
+    def player(self, state: History) -> int:
+        return 1 + len(state) % 2
+
+    def actions(self, state: History) -> tuple[str, ...]:
+        return ("heads", "tails")
+
+
+class Bets(Coins):
+    def utility(self, state: History) -> Any:
+        return state[1] == state[2]  # true and false are 1 and 0
+
+
+class Nothing(Coins):
+    def utility(self, state: History) -> Any:
+        return None
+
+
+def test_a_game_has_its_rules_and_answers_with_numbers() -> None:
+    games: list[tuple[Any, str]] = [(Wide(), "widest 'two'"), (None, "game None has no `longest`")]
+    for game, message in games:
+        with pytest.raises(InputError, match=message):
+            preplay.make_matchup(game, coin, knows)
+    assert preplay.prepare(preplay.make_matchup(Bets(), coin, knows), 1, 0.01).value == 0.5
+    odd: Any = lambda state: {"high": "much"}  # noqa: E731
+    none: Any = preplay.ValueFunction(lambda state: None)  # type: ignore[arg-type, return-value]
+    for matchup, message in (
+        (preplay.make_matchup(Nothing(), coin, knows), "utility None; expected a number in \\[0, 1\\]"),
+        (preplay.make_matchup(Coins(), odd, knows), "probability of 'high' is much; expected a number"),
+        (preplay.make_matchup(Coins(), coin, knows, value=none), "value None ± 0.0; expected a mean"),
+    ):
+        with pytest.raises(preplay.GameError, match=message):
+            preplay.prepare(matchup, 1, 0.01)
+
+
+def test_matches_of_an_endless_game_and_of_another_ones_book_are_refused() -> None:
+    def heads(state: History) -> dict[str, float]:
+        return {"heads": 1.0}
+
+    half = preplay.ValueFunction[History](lambda state: 0.5)
+    endless = preplay.make_matchup(Endless(), heads, heads, value=half)
+    unread = preplay.prepare(coins(), 1, 0.9)
+    with pytest.raises(preplay.GameError, match="a history of 4 actions; expected at most 3"):
+        preplay.match(endless, unread, 2)
+    with pytest.raises(InputError, match="the book plays 'high'; expected one of 'heads', 'tails'"):
+        preplay.match(endless, preplay.prepare(coins(), 1, 0.01), 2)
+
+
+def test_a_sweep_names_the_argument_that_there_is_not() -> None:
+    with pytest.raises(InputError, match="did you mean 'name'"):
+        preplay.sweep(lambda name="a": coins(), "nam", ["b"], side=1)
+
+
 def test_a_function_plays_what_the_game_has() -> None:
     for base, prep, message in (
         (
             coin,
             lambda state: {"edge": 1.0},
-            "prep plays 'edge'; expected one of high, low",
+            "prep plays 'edge'; expected one of 'high', 'low'",
         ),
         (lambda state: {"edge": 1.0}, knows, "base plays 'edge'"),
         (lambda state: ["high"], knows, "base gives list; expected a distribution"),
@@ -213,6 +304,266 @@ def test_mistakes_are_told_in_one_line(change: dict[str, Any], message: str) -> 
         preplay.make_matchup(**(given | change))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        ((), "history ['high', 'heads']: no actions where the game is not over; expected at least one"),
+        (("heads", "tails", "heads"), "the action 'heads' twice; expected each action once"),
+        (("heads", "tails", "edge"), "3 actions; expected at most 2, the game's `widest`"),
+        (iter(("heads", "tails")), "actions are <tuple_iterator object"),
+    ],
+)
+@pytest.mark.parametrize("policy", ["function", "uniform", "search", "mcts"])
+def test_actions_that_cannot_be_are_told_in_one_line(actions: Any, message: str, policy: str) -> None:
+    class Odd(Coins):
+        def actions(self, state: History) -> tuple[str, ...]:
+            answer: tuple[str, ...] = actions if len(state) == 2 else super().actions(state)
+            return answer
+
+    game = Odd()
+    base: Any = {
+        "function": coin,
+        "uniform": preplay.Uniform(game),
+        "search": preplay.SearchPolicy(game, 1),
+        "mcts": preplay.MctsPolicy(game, 5),
+    }[policy]
+    value = preplay.ValueFunction[History](lambda state: 0.5)
+    with pytest.raises(preplay.GameError) as error:
+        preplay.prepare(preplay.make_matchup(game, (coin, base), coin, value=value), 1, 0.01)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+class Traps:
+    """Player 1 plays solid or sets a trap, player 2 answers, and player 1 finishes; by two ways there."""
+
+    longest, widest = 3, 3
+
+    def root(self) -> History:
+        return ()
+
+    def history(self, state: History) -> History:
+        return state
+
+    def player(self, state: History) -> int:
+        return (1, 2, 1, FINAL)[len(state)]
+
+    def actions(self, state: History) -> tuple[str, ...]:
+        return (("solid", "trap", "wild"), ("see", "fall"), ("take", "leave"))[len(state)]
+
+    def chance(self, state: History) -> dict[str, float]:
+        return {}
+
+    def next(self, state: History, action: str) -> History:
+        return (*state, action)
+
+    def utility(self, state: History) -> float:
+        first, second, last = state
+        kept = {"solid": 0.5, "trap": 0.25, "wild": 0.0}[first]
+        return kept if second == "see" else (1.0 if last == "take" and first != "solid" else kept)
+
+
+def tempted(state: History) -> dict[str, float]:
+    """At the board: player 1 does anything, player 2 mostly falls for it."""
+    if len(state) == 1:
+        return {"see": 0.25, "fall": 0.75}
+    actions = Traps().actions(state)
+    return dict.fromkeys(actions, 1.0 / len(actions))
+
+
+def sound(state: History) -> dict[str, float]:
+    return {("solid", "see", "take")[len(state)]: 1.0}
+
+
+def opinion(state: History) -> dict[str, float]:
+    """What a book may play at the start; elsewhere what prep does."""
+    return {"wild": 0.0, "trap": 0.25, "solid": 0.5} if not state else {}
+
+
+def traps(prep: Any = sound, **more: Any) -> preplay.Matchup[History]:
+    return preplay.make_matchup(Traps(), tempted, prep, name="traps", cost=0.01, **more)
+
+
+def tabular(menus: Any) -> dict[str, Any]:
+    """The same game as a file tells it."""
+    game = Traps()
+
+    def node(state: History) -> dict[str, Any]:
+        if game.player(state) == FINAL:
+            return {"utility": game.utility(state)}
+        base, prep, menu = tempted(state), sound(state), menus(state)
+        edges = {
+            a: {"base": base.get(a, 0.0), "prep": prep.get(a, 0.0), "to": node(game.next(state, a))}
+            | ({"menu": True} if a in menu else {})
+            for a in game.actions(state)
+        }
+        return {"player": game.player(state), "actions": edges}
+
+    return {"format": "preplay-game/1", "root": node(())}
+
+
+def test_books_choose_from_menus_of_ones_own(tmp_path: Path) -> None:
+    fixed = preplay.prepare(traps(), 1)
+    free = preplay.prepare(traps(menus=opinion), 1, save=tmp_path / "run")
+    assert [dict(e.moves) for e in fixed.book.entries] == [{"solid": 1.0}]
+    # Three times in four the trap is worth 1 if what follows is learned too.
+    assert free.value == pytest.approx(0.75 * 1.0 + 0.25 * 0.25)
+    entry = free.book.entries[0]
+    assert entry.deviates
+    assert entry.decision is not None
+    assert [(o.move, o.opinion) for o in entry.decision.options] == [
+        ("solid", 0.5),
+        ("trap", 0.25),
+        ("wild", 0.0),
+    ]
+    assert preplay.load_run(tmp_path / "run") == free
+    file = tmp_path / "traps.json"
+    file.write_text(json.dumps(tabular(opinion)))
+    with preplay.open_matchup(str(file)) as same:
+        assert preplay.prepare(same, 1, 0.01).net == pytest.approx(free.net, abs=1e-12)
+    for more, moves in (
+        ({"choose": 2}, ["solid", "trap"]),
+        ({"margin": 0.25}, ["solid", "trap"]),
+        ({"choose": 1}, ["solid"]),
+        ({"deviations": 0}, ["solid"]),
+        ({"margin": 0.1}, ["solid"]),
+    ):
+        best = preplay.prepare(traps(menus=opinion, **more), 1).book.entries[0]
+        decided = best.decision
+        assert [o.move for o in decided.options] == moves if decided else moves == ["solid"]
+    with pytest.raises(preplay.StoreError, match="belongs to another run"):
+        preplay.prepare(traps(menus=opinion, choose=2), 1, save=tmp_path / "run")
+    with pytest.raises(preplay.StoreError, match="belongs to another run"):
+        preplay.prepare(traps(), 1, save=tmp_path / "run")
+
+
+def test_a_search_offers_its_best_actions_and_a_side_can_hide_among_them() -> None:
+    search = preplay.SearchPolicy(Traps(), 3)
+    (menu,) = traps(search, choose=2).menus[0].menus([()])  # type: ignore[union-attr]
+    assert [action for action, _ in menu] == ["solid", "trap"]
+    # The search thinks that player 2 sees everything; at the board three in four do not.
+    free = preplay.prepare(traps(search, choose=3), 1)
+    assert free.value == pytest.approx(0.75 + 0.25 * 0.25)
+    mixed = preplay.harden(traps(menus=(None, lambda state: {"see": 1.0, "fall": 0.0})), 2, 0.01)
+    assert mixed.lower <= mixed.value <= mixed.upper
+
+
+def test_a_judge_of_ones_own_word() -> None:
+    rosy: Any = preplay.ValueFunction(lambda state: 0.9 if len(state) < 3 else Traps().utility(state))
+    exact = preplay.prepare(traps(), 1)
+    for judge in ("exact", preplay.Exact(Traps(), traps().base), traps(value=rosy, judge="exact").judge):
+        judged = preplay.prepare(traps(value=rosy, judge=judge), 1)
+        assert judged.judged is not None
+        assert judged.judged.searches > 0
+        assert judged.net == pytest.approx(exact.net)
+    with pytest.raises(InputError, match="a judge of exact or sampled values; expected an evaluator's"):
+        traps(judge="exact")
+
+
+def test_memory_by_position(tmp_path: Path) -> None:
+    """What player 1 does last is one thing to learn, whatever was the first move."""
+
+    def place(state: History) -> tuple[Any, ...]:
+        return len(state), *state[1:]
+
+    def wild(state: History) -> dict[str, float]:
+        return {"trap": 0.5, "wild": 0.5} if not state else {"take": 1.0}
+
+    by_history = preplay.prepare(traps((wild, sound)), 1, 0.05)
+    by_position = preplay.prepare(traps((wild, sound), position=place), 1, 0.05, save=tmp_path / "run")
+    assert (by_history.size, by_position.size) == (3, 2)
+    assert by_history.value == by_position.value
+    assert preplay.load_run(tmp_path / "run") == by_position
+    with pytest.raises(preplay.StoreError, match="belongs to another run"):
+        preplay.prepare(traps((wild, sound)), 1, 0.05, save=tmp_path / "run")
+    assert preplay.frontier(traps((wild, sound), position=place), 1, 0.05).points[-1].size == 2
+
+
+def fickle(state: History) -> dict[str, float]:
+    """Depends on the first move, which the position does not tell."""
+    if not state:
+        return {"trap": 0.5, "wild": 0.5}
+    return {"take" if state[0] == "trap" else "leave": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"menus": 7}, "menus is 7; expected a function from a state to a dict"),
+        ({"menus": (opinion,)}, "menus: 1 of them; expected one, or one for each side"),
+        ({"choose": 2}, "choose 2: matchup 'traps' has no menus; expected `menus` of it, or a Search"),
+        ({"menus": opinion, "choose": 0}, "choose 0; expected a whole number of at least 1"),
+        ({"menus": opinion, "deviations": -1}, "deviations -1; expected a whole number of at least 0"),
+        ({"menus": opinion, "margin": float("nan")}, "margin nan; expected a number of at least 0"),
+        ({"menus": lambda s: ["trap"]}, "history []: menus gives list; expected a dict from actions"),
+        (
+            {"menus": lambda s: {"trip": 1.0}},
+            "menus offers 'trip'; expected some of solid, trap, wild",
+        ),
+        ({"menus": lambda s: {"trap": "good"}}, "menus thinks 'good' of 'trap'; expected a number"),
+        ({"judge": 7, "value": preplay.ValueFunction(len)}, "judge is 7; expected an evaluator, a Judge"),
+        ({"position": 7}, "position is 7; expected a function of a state"),
+        ({"position": list}, "history []: position gives list; expected something hashable"),
+        ({"position": lambda s: 0}, "history ['solid', 'fall']: not the actions of []"),
+        (
+            {"prep": fickle, "position": lambda s: (len(s), *s[1:])},
+            "not the prep of ['trap', 'fall'], which has the same position; expected the same prep",
+        ),
+    ],
+)
+def test_what_cannot_be_chosen_judged_or_remembered(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(preplay.PreplayError) as error:
+        preplay.prepare(traps(**more), 1)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_matchup_file_chooses_and_remembers(
+    module: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sys.modules["test_own_game"] = sys.modules[__name__]
+    source = """
+import preplay
+from test_own_game import Traps, opinion, sound, tempted
+class Placed(Traps):
+    merges = True
+    def position(self, state):
+        return len(state), *state[1:]
+def build(game=Traps, menus=opinion):
+    return preplay.make_matchup(game(), tempted, sound, menus=menus, cost=0.01)
+def placed():
+    return build(Placed)
+def plain():
+    return build(menus=None)
+"""
+    file = written(module, source)
+    words = ("prepare", file, "--side", 1, "--json")
+    values = [
+        json.loads(command(capsys, *words, *more)[1])["value"]
+        for more in ((), ("--choose", 2), ("--choose", 1), ("--deviations", 0), ("--margin", 0.1))
+    ]
+    assert values == [pytest.approx(v) for v in (0.8125, 0.8125, 0.5, 0.5, 0.5)]
+    saved = ("--choose", 2, "--deviations", 1, "--save", tmp_path / "run")
+    assert command(capsys, *words, *saved)[0] == 0
+    kept = preplay.load_run(tmp_path / "run").run.matchup
+    assert (kept["choose"], kept["deviations"]) == (2, 1)
+    assert command(capsys, "match", tmp_path / "run", "--games", 20)[0] == 0
+    assert command(capsys, "harden", file, "--side", 1, "--cost", 0.01, "--choose", 2)[0] == 0
+    found = json.loads(
+        command(capsys, *words[:1], written(module, source, matchup="my_coins:placed"), *words[2:],
+                "--set", "memory=positions")[1]
+    )  # fmt: skip
+    assert found["value"] == pytest.approx(0.8125)
+    for more, keys, message in (
+        (("--choose", 2), {"matchup": "my_coins:plain"}, "choose 2: matchup 'own' has no menus"),
+        ((), {"memory": "positions"}, "memory = 'positions', but its game has no `position`"),
+        ((), {"memory": "boards"}, "memory = \"boards\"; input should be 'histories' or 'positions'"),
+    ):
+        code, _, err = command(capsys, "prepare", written(module, source, **keys), "--side", 1, *more)
+        assert (code, err.count("\n")) == (1, 1)
+        assert message in err
 
 
 @pytest.fixture
@@ -325,6 +676,37 @@ def test_the_example_is_swept_by_processes_of_their_own(
     found = [row["value"] for row in json.loads(out)["points"]]
     assert found == [p.value for p in here.points]
     assert command(capsys, "report", tmp_path / "run", "-o", tmp_path / "page.html")[0] == 0
+
+
+def test_a_run_of_the_example_is_matched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("dice_race.py", "dice_race.toml"):
+        (tmp_path / name).write_text((EXAMPLES / name).read_text())
+    run, here = tmp_path / "run", ("--set", f"path={tmp_path}")
+    assert command(capsys, "prepare", tmp_path / "dice_race.toml", "--side", 1, "--save", run)[0] == 0
+    code, out, _ = command(capsys, "match", run, "--games", 4, *here, "--json")
+    assert (code, json.loads(out)["games"]) == (0, 4)
+    with (tmp_path / "dice_race.py").open("a") as file:
+        file.write("# changed")
+    code, _, err = command(capsys, "match", run, "--games", 4, *here)
+    assert (code, err) == (1, f"preplay: {run}: the file of its game has changed since it was made\n")
+    preplay.prepare(coins(), 1, 0.01, save=tmp_path / "own")
+    code, _, err = command(capsys, "match", tmp_path / "own")
+    assert code == 1
+    assert err.endswith(
+        "of a matchup made in Python, which commands cannot open; expected preplay.match\n"
+    )
+
+
+def test_a_run_of_a_tabular_game_is_matched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game, run = EXAMPLES / "game.json", tmp_path / "run"
+    assert command(capsys, "prepare", game, "--side", 1, "--cost", 0.01, "--save", run)[0] == 0
+    code, _, err = command(capsys, "match", run)
+    assert (code, err) == (
+        1,
+        f"preplay: {run}: records no file of its tabular game; expected --set file=FILE\n",
+    )
+    code, out, _ = command(capsys, "match", run, "--games", 4, "--set", f"file={game}", "--json")
+    assert (code, json.loads(out)["games"]) == (0, 4)
 
 
 def test_what_a_function_opens_is_closed(module: Path, capsys: pytest.CaptureFixture[str]) -> None:

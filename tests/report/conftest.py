@@ -57,6 +57,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pageruns.save_preparation(folder / "chess-small", pageruns.chess_tree(40, seed=5), budget=12)
     pagematches.save_studied(folder / "studied")
     pagematches.save_proved(folder / "proved")
+    pageruns.save_extension(folder / "extension")
     pageruns.long_runs(folder)
     write_report(folder / "chess", folder / "compare.html", folder / "chess-small")
     for run in [path for path in folder.iterdir() if path.is_dir()]:

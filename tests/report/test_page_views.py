@@ -302,6 +302,32 @@ def test_a_match_kept_with_the_book_heads_its_page(browser: Browser, place: Path
     assert "Elo" in browser.text("#panel-trust")
 
 
+def test_known_moves_that_lose_have_a_part_of_their_own(browser: Browser, place: Path) -> None:
+    tree = trees.load(place / "extension" / "tree.npz")
+    repairs = gather(place / "extension")["repairs"]
+    (node, line, move, *numbers), (nowhere, *_) = repairs["rows"]
+    assert (repairs["count"], nowhere) == (2, None)
+    assert numbers == [0.25, 0.6, 0.5, 0.025]
+    board = chess.Board()
+    said = [board.san_and_push(chess.Move.from_uci(name)) for name in tree.history(node)]
+    assert line == f"1. {' '.join(said)}"
+    assert move == f"2. {board.san(chess.Move.from_uci(tree.names[tree.action[tree.children(node)[0]]]))}"
+    browser.open(place / "extension.html")
+    assert "YOU KNOW ALREADY" in browser.text("#panel-tree").upper()
+    browser.find("#tab-repair").click()
+    told = browser.text(".repairs")
+    assert "Known moves that lose: 2, the dearest first" in told
+    assert f"{line} {move}\t1 in 4 games\t60.0%\t50.0%\t2.50" in told
+    assert "1. a3 a6 2. b4\t1 in 2 games\t51.0%\t50.0%\t0.50" in told
+    assert len(browser.all(".repairs .move")) == 1  # the other one's position is not on this page
+    assert findings(browser) == []
+    browser.find(".repairs .move").click()
+    browser.find("#tab-tree").click()
+    assert current(browser) == node
+    browser.open(place / "chess.html")
+    assert not browser.all("#tab-repair")
+
+
 def test_1500_positions_unfolded_stay_quick(browser: Browser, tmp_path: Path) -> None:
     pageruns.save_preparation(tmp_path / "run", pageruns.chess_tree(1_550), cost=1e-12)
     write_report(tmp_path / "run", tmp_path / "page.html")

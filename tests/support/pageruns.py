@@ -18,9 +18,10 @@ from preplay.cli.app import app
 from preplay.equilibria import solve
 from preplay.equilibria.contest import Alone, Contest, explain
 from preplay.experiments.sweep import Point
-from preplay.game import Side
+from preplay.game import CHANCE, Side
 from preplay.growth import Contested
 from preplay.preparation import entry
+from preplay.repairs import Repair
 from preplay.report.gather import gather
 from preplay.runs.directory import POINTS
 from preplay.runs.equilibria import EquilibriumResult, MixedSide
@@ -158,6 +159,7 @@ def save_preparation(  # noqa: PLR0913  # what a test may want otherwise
     name: str = "test",
     versions: Mapping[str, str] | None = None,
     clock: TimeShare | None = None,
+    repairs: tuple[Repair, ...] | None = None,
 ) -> Book:
     """A finished `preplay prepare` run with this tree."""
     identity = {"side": side, "cost": cost, "budget": budget, "matchup": dict(matchup)}
@@ -179,10 +181,25 @@ def save_preparation(  # noqa: PLR0913  # what a test may want otherwise
         side=run.label(side), cost=cost, budget=budget,
         baseline=best.baseline, value=best.value, net=best.net,
         upper=best.upper, error=best.error, size=best.size, ending="complete", histories=tree.size,
-        questions=tree.size, book=book, clock=clock, tree=tree,
+        questions=tree.size, book=book, clock=clock, repairs=repairs, tree=tree,
     )  # fmt: skip
     runs.save(run, result)
     return book
+
+
+def save_extension(directory: Path) -> Tree:
+    """A run that adds to a known first move, with two known moves that lose, one where no book leads."""
+    plain = chess_tree(8, seed=5)
+    player, base = plain.player.copy(), plain.base.copy()
+    player[0], base[plain.children(0)] = CHANCE, 1.0
+    tree = replace(plain, player=player, base=base)
+    reply = next(int(k) for k in plain.children(1) if len(plain.children(int(k))))
+    first, second = tree.history(1)[0], tree.history(int(plain.children(reply)[0]))[-1]
+    dear = Repair(tree.history(reply), (second,), 0.25, 0.6, 0.5)
+    gone = Repair(("a2a3", "a7a6"), ("b2b4",), 0.5, 0.51, 0.5)
+    assert first != "a2a3"
+    save_preparation(directory, tree, repairs=(dear, gone))
+    return tree
 
 
 def save_equilibrium(

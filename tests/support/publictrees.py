@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from preplay.tree import Tree, check, from_parents
+from preplay.tree import Tree, check_arrays, from_parents
 
 Book = frozenset[int]
 
@@ -59,7 +59,7 @@ def trees(draw: st.DrawFn, most: int = 16, radius: bool = False, estimates: bool
                 spread[k] = draw(st.integers(0, 3)) / 20 if radius else 0.0
         k += 1
     tree = from_parents(parent, player, base, prep, value, radius=spread)
-    check(tree)
+    check_arrays(tree)
     return tree
 
 

@@ -208,3 +208,10 @@ def contested(root: Raw, one: frozenset[History], two: frozenset[History]) -> fl
         return sum(parts)
 
     return visit(root, (), frozenset())
+
+
+def at(root: Raw, history: History) -> Raw:
+    """The node that a history leads to."""
+    for action in history:
+        root = root["actions"][action]["to"]
+    return root

@@ -11,10 +11,10 @@ from typing import Literal
 import chess
 
 from preplay.book import Book
-from preplay.chess.books.lines import numbered, position_key, walk
+from preplay.chess.books.lines import numbered, position_key, walk_book
 from preplay.chess.books.lookup import BookLookup, Hit, Played, book_lookup
 from preplay.chess.players.names import meant
-from preplay.chess.players.readgames import ReadGame, read_file, read_text
+from preplay.chess.players.readgames import ReadGame, read_file
 from preplay.errors import InputError
 from preplay.game import Side
 
@@ -92,15 +92,7 @@ class Report:
 
 
 def check_file(book: Book, path: str | Path, *, player: str = "", by_position: bool = True) -> Report:
-    """Hold the games of a PGN file, packed or not, against `book`; see `check_text`."""
-    broken: list[str] = []
-    return _check_games(book, read_file(path, broken), broken, str(path), player, by_position)
-
-
-def check_text(
-    book: Book, text: str, *, name: str = "PGN", player: str = "", by_position: bool = True
-) -> Report:
-    """Where each game in `text` left the preparation.
+    """Where each game of a PGN file, packed or not, left the preparation.
 
     With `player`, only games count in which that name has the book's side. With `by_position` a line
     that transposes into the book is in the book. A game is held against the book from where it first
@@ -108,14 +100,14 @@ def check_text(
     game is left, or none reaches that start.
     """
     broken: list[str] = []
-    return _check_games(book, read_text(text, name, broken), broken, name, player, by_position)
+    return _check_games(book, read_file(path, broken), broken, str(path), player, by_position)
 
 
 def _check_games(
     book: Book, played: Iterable[ReadGame], broken: list[str], name: str, player: str, by_position: bool
 ) -> Report:
     lookup = book_lookup(book)
-    ways = {place.path[:n] for place in walk(book) for n in range(len(place.path) + 1)}
+    ways = {place.path[:n] for place in walk_book(book) for n in range(len(place.path) + 1)}
     wanted = (player,) if player else ()
     rows: list[Checked] = []
     skipped = 0

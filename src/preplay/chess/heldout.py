@@ -31,7 +31,7 @@ class Followed:
     """
 
     size: int
-    """Memorized positions."""
+    """Memorized histories, or positions where memory is by position."""
     expected: float
     """Book moves in a game, as the book's own reaches have it."""
     seen: float

@@ -14,6 +14,11 @@ import chess
 from preplay.chess.engines.analysis import SearchPosition, search_position
 from preplay.errors import GameError, InputError
 from preplay.game import FINAL, Distribution
+from preplay.games.clocked import RESIGN
+from preplay.policy import REST
+
+UNPLAYED = {RESIGN: "resigns", REST: "any other move"}
+"""Actions that move no piece, and what people call them."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +173,8 @@ def line_san(game: ChessGame, history: Sequence[str], move: str | None = None) -
     """A history as "1. e4 e5 2. Nf3", or one move after it as "Nc6"."""
     board = game.root().board.copy()
     moves = [board.push_uci(played) for played in history]
+    if move in UNPLAYED:
+        return UNPLAYED[move]
     if move is not None:
         return str(board.san(board.parse_uci(move)))
     return str(game.root().board.variation_san(moves))

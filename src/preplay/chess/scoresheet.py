@@ -98,6 +98,6 @@ def pgn_of(played: PlayedGame, heading: Heading) -> str:
     return str(sheet.accept(chess.pgn.StringExporter(columns=79))) + "\n\n"
 
 
-def read_games(path: Path) -> list[PlayedGame]:
+def read_scoresheet(path: Path) -> list[PlayedGame]:
     """Games kept by an earlier run; a last line cut off by a kill is passed over."""
     return journal.records(path, PlayedGame)

@@ -57,7 +57,8 @@ def choose_known(tree: Tree, side: Side, cost: float, budget: int | None = None)
     if abs(best.net - net) > response.AGREEMENT:
         raise SolverError(f"the chosen book nets {best.net:.12g}, the solver said {net:.12g}")
     upper, most = net, worth
-    if not tree.complete or tree.radius.any():
+    limited = budget is not None and bool(plans.beaten.any())  # within a limit they may be best
+    if not tree.complete or tree.radius.any() or limited:
         high = response.highest(tree, side, value)
         hope = Plans.of(tree, side, pi, high)
         open = tree.open[hope.node]

@@ -29,6 +29,8 @@ ZERO = 1e-9
 """Net values nearer than this are the same."""
 WHOLE = 1e-6
 """A share of a history within this of 0 or 1 is none, or all of it."""
+SCALE = 1e4
+"""HiGHS calls what is within 1e-6 of the best the best: in units so small that is less than `ZERO`."""
 
 
 def choose(tree: Tree, side: Side, cost: float, budget: int | None = None) -> Choice:
@@ -304,7 +306,7 @@ class _Program:
             limits.append(LinearConstraint(some[None, :], float(inside), math.inf if inside else 0.0))
             integral = True
         found = milp(
-            np.concatenate((-gain, np.full(self.pairs, cost))),
+            SCALE * np.concatenate((-gain, np.full(self.pairs, cost))),
             constraints=limits,
             bounds=Bounds(low, high),
             integrality=np.full(self.plans + self.pairs, int(integral)),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from preplay import __version__
 from preplay.cli import (
@@ -40,6 +41,40 @@ class _Verbs(TyperGroup):
             raise Interrupted from None
 
 
+KINDS = {
+    "<str>": "TEXT",
+    "<list[str]>": "TEXT",
+    "<int>": "N",
+    "<int range>": "N",
+    "<float>": "X",
+    "<float range>": "X",
+    "<float,float>...": "X X",
+}
+"""What stands for a value in the help, in place of Python's types."""
+
+
+class _Verb(TyperCommand):
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The arguments by their names alone."""
+        arguments = [p for p in self.get_params(ctx) if p.param_type_name == "argument"]
+        names = [str(p.metavar) if p.required else f"[{p.metavar}]" for p in arguments]
+        return ["[OPTIONS]", *names]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments and options without the types of Python."""
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            rows = []
+            for param in self.get_params(ctx):
+                row = param.get_help_record(ctx)
+                if param.param_type_name == kind and row is not None:
+                    option, space, value = row[0].partition(" <")
+                    named = f"{option} {KINDS.get('<' + value, '<' + value)}" if space else option
+                    rows.append((str(param.metavar) if kind == "argument" else named, row[1]))
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
 app = typer.Typer(
     name="preplay",
     cls=_Verbs,
@@ -66,21 +101,22 @@ def common(
     """What is worth memorizing before a game?"""
 
 
-app.command("prepare")(prepare.prepare)
-app.command("frontier")(frontier.frontier)
-app.command("bounds")(bounds.bounds)
-app.command("calibrate")(calibrate.calibrate)
-app.command("equilibrium")(equilibrium.equilibrium)
-app.command("harden")(harden.harden)
-app.command("draw")(draw.draw)
-app.command("sweep")(sweep.sweep)
-app.command("figure1")(figure1.figure1)
-app.command("export")(export.export)
-app.command("uci")(uci.uci)
-app.command("match")(match.match)
-app.command("check")(check.check)
-app.command("opponent")(opponent.opponent)
-app.command("report")(report.report)
-app.command("store")(store.store)
-app.command("cluster")(cluster.cluster)
-app.command("matchups")(matchups.matchups)
+_verb = partial(app.command, cls=_Verb)
+_verb("prepare")(prepare.prepare)
+_verb("frontier")(frontier.frontier)
+_verb("bounds")(bounds.bounds)
+_verb("calibrate")(calibrate.calibrate)
+_verb("equilibrium")(equilibrium.equilibrium)
+_verb("harden")(harden.harden)
+_verb("draw")(draw.draw)
+_verb("sweep")(sweep.sweep)
+_verb("figure1")(figure1.figure1)
+_verb("export")(export.export)
+_verb("uci")(uci.uci)
+_verb("match")(match.match)
+_verb("check")(check.check)
+_verb("opponent")(opponent.opponent)
+_verb("report")(report.report)
+_verb("store")(store.store)
+_verb("cluster")(cluster.cluster)
+_verb("matchups")(matchups.matchups)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from preplay.cli import options, show
 from preplay.cli.working import at_work
+
+if TYPE_CHECKING:
+    from preplay.runs.bounded import BoundsResult
 
 
 def bounds(
@@ -26,6 +30,7 @@ def bounds(
         float | None, typer.Option("--cost", help="Lemma 1's p; default: the matchup's cost or 0.01.")
     ] = None,
     changes: options.Set = None,
+    save: options.Save = None,
     histories: options.Histories = None,
     seconds: options.Seconds = None,
     workers: options.Workers = None,
@@ -40,57 +45,53 @@ def bounds(
 
     Example: preplay bounds synthetic --side 1 --advantage 0.6 --epsilon 0.5
     """
-    from preplay.bounding import bound
-    from preplay.growth import Limits
+    from preplay.runs import as_data
+    from preplay.runs.bounded import bounds as bounds_run
 
     silent = quiet or as_json
     with at_work(
         spec, changes or (), seconds, silent, workers=workers, store=store, cluster=cluster
     ) as work:
         matchup, stop, left, progress = work
-        who = matchup.side(side)
-        limits = Limits(histories, left())
-        found = bound(matchup, who, advantage, epsilon, cost, limits, stop=stop, progress=progress)
+        result = bounds_run(
+            matchup,
+            side,
+            cost,
+            advantage=advantage,
+            epsilon=epsilon,
+            save=save,
+            histories=histories,
+            seconds=left(),
+            stop=stop,
+            progress=progress,
+        )
         show.end_progress(progress)
-        first, lemma, counted = found.theorem1, found.lemma1, found.counted
-        data: dict[str, Any] = {
-            "side": matchup.label(who),
-            "advantage": None,
-            "epsilon": None,
-            "lemma1": {"p": lemma.p, "count": lemma.count, "bound": lemma.bound, "complete": counted},
-        }
-        if first is not None:
-            data |= {
-                "advantage": first.advantage,
-                "epsilon": first.epsilon,
-                "entropy": first.entropy,
-                "p_norm": first.p_norm,
-                "firsts": first.firsts,
-                "size_bound": show.finite(first.size_bound),
-                "guarantee": first.guarantee,
-                "constructed": {"size": len(first.nodes), "value": first.value},
-                "complete": first.complete,
-            }
         if as_json:
-            show.print_json(data)
+            show.print_json(as_data(result))
         else:
-            print(f"Theorem 1 for side {matchup.sides[who - 1]} of {matchup.name}")
-            if first is None:
-                print(f"  says nothing at a price of {lemma.p:g}, for any advantage and ε")
-            else:
-                print(f"  first histories with value >= {first.advantage:.4g}: {first.firsts:,}")
-                print(f"  met with probability (P_norm)     {first.p_norm:.6g}")
-                print(f"  entropy of which one              {first.entropy:.6g} nats")
-                print(f"  a book of at most                 {first.size_bound:,.6g}")
-                print(
-                    f"  is sure to earn                   {first.guarantee:.6g} (ε = {first.epsilon:.4g})"
-                )
-                built = f"{len(first.nodes):,} and earns {first.value:.6g}"
-                print(f"  the proof's book has              {built}")
-                if not first.complete:
-                    print("  growth was cut short: the numbers speak of the histories found so far")
-            least = "" if counted else "at least "
-            count = show.histories(lemma.count)
-            print(f"Lemma 1: {least}{count} of reach >= {lemma.p:g}, bound {lemma.bound:,.6g}")
+            print_bounds(result)
+            show.kept(result)
     if stop.asked:
         raise typer.Exit(130)
+
+
+def print_bounds(found: BoundsResult) -> None:
+    """A readable account of what the theorem and the lemma say."""
+    lemma = found.lemma1
+    show.say(f"Theorem 1 for side {found.side} of {found.name}")
+    if found.constructed is None:
+        show.say(f"says nothing at a price of {lemma.p:g}, for any advantage and ε", indent=2)
+    else:
+        said = partial(show.fact, indent=25)
+        said("first worth", f"{found.advantage:.4g} or more: {show.histories(found.firsts or 0)}")
+        said("one of them is met", f"with probability {found.p_norm:.6g} (P_norm)")
+        said("entropy of which one", f"{found.entropy:.6g} nats")
+        said("a book of at most", f"{found.size_bound:,.6g} histories")
+        said("is sure to earn", f"{found.guarantee:.6g} (ε = {found.epsilon:.4g})")
+        built = found.constructed
+        said("the proof's book", f"has {show.histories(built.size)} and earns {built.value:.6g}")
+        if not found.complete:
+            said("growth was cut short", "the numbers are of the histories found so far")
+    least = "" if lemma.complete else "at least "
+    count = show.histories(lemma.count)
+    show.say(f"Lemma 1: {least}{count} of reach >= {lemma.p:g}, bound {lemma.bound:,.6g}")

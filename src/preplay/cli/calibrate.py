@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def calibrate(
-    spec: options.Spec,
+    spec: Annotated[
+        str, typer.Argument(metavar="MATCHUP", help="Of chess: a built-in name or a .toml file.")
+    ],
     games: Annotated[
         int | None, typer.Option("--games", min=1, help="How many games; default: the matchup's.")
     ] = None,
@@ -62,7 +64,8 @@ def calibrate(
         else:
             print_calibration(result)
             if plot is not None:
-                print(f"\nFigure in {plot}")
+                print()
+                show.written(plot)
     if result.ending == "interrupted":
         raise typer.Exit(130)
 
@@ -70,15 +73,15 @@ def calibrate(
 def print_calibration(result: CalibrateResult) -> None:
     """A readable account: the curve, and what was played beside what it expects."""
     curve = result.calibration
-    print(f"What a score is worth to the players of {result.matchup}")
-    print(f"  different games      {curve.games:,} to the end; White scored {result.score:.3f}")
-    print(f"  positions            {curve.positions:,}")
+    show.say(f"What a score is worth to the players of {result.matchup}")
+    show.fact("different games", f"{curve.games:,} to the end; White scored {result.score:.3f}")
+    show.fact("positions", f"{curve.positions:,}")
     level = f"intercept {curve.intercept:.3f} ± {curve.intercept_error:.3f}"
-    print(f"  level position       {curve.score(0.0):.3f} for White ({level})")
+    show.fact("level position", f"{curve.score(0.0):.3f} for White ({level})")
     pawn = f"slope {curve.slope:.3f} ± {curve.slope_error:.3f}"
-    print(f"  a pawn ahead         {curve.score(1.0):.3f} for White ({pawn})")
+    show.fact("a pawn ahead", f"{curve.score(1.0):.3f} for White ({pawn})")
     if result.ending != "complete":
-        print(f"  stopped by           {result.ending}: {result.wanted:,} games were wanted")
+        show.fact("stopped by", f"{result.ending}: {result.wanted:,} games were wanted")
     rows = [
         (
             f"{part.low:+.2f} to {part.high:+.2f}",

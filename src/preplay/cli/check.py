@@ -43,12 +43,12 @@ def check(
     from dataclasses import asdict
 
     from preplay.chess.check import check_file
-    from preplay.runs import find_book
+    from preplay.runs import find_chess_book
 
     if opponent:
         _follow(run, games, opponent, options.date("--since", since), side, as_json)
         return
-    report = check_file(find_book(run, side), games, player=player)
+    report = check_file(find_chess_book(run, side), games, player=player)
     if as_json:
         show.print_json(
             {
@@ -104,9 +104,9 @@ def _follow(
     """The held-out test of a book against somebody's new games."""
     from preplay.chess.heldout import held_out
     from preplay.matchup.people import frequent_of
-    from preplay.runs import as_data, find_book
+    from preplay.runs import as_data, find_chess_book
 
-    book = find_book(run, side)
+    book = find_chess_book(run, side)
     found = held_out(book, [games], opponent, frequent_of(book), since=since)
     if as_json:
         show.print_json(as_data(found))
@@ -121,7 +121,7 @@ def _follow(
                 answered = f"{one.answered_expected:.0%} / {one.answered_seen:.0%} ± {error:.0%}"
             moves = f"{one.expected:.2f} / {one.seen:.2f} ± {one.error:.2f}"
             rows.append((name, f"{one.size:,}", moves, answered, f"{one.answers:,}"))
-    titles = ("book", "positions", "book moves a game", "has an answer", "of moves")
+    titles = ("book", "size", "book moves a game", "has an answer", "of moves")
     print("\nexpected / seen")
     show.print_table(titles, rows, right=(1, 2, 3, 4))
     if found.frequent is None:

@@ -74,13 +74,14 @@ def _tell(data: dict[str, Any]) -> None:
     machines = len(data["nodes"])
     print(f"{machines} {'machine' if machines == 1 else 'machines'}, {data['engines']} engines at once")
     for node in data["nodes"]:
-        print(f"  {node['name']} ({node['address']}): {node['engines']} engines")
+        show.say(f"{node['name']} ({node['address']}): {node['engines']} engines", indent=2)
         for command, found in node["found"].items():
-            print(f"    {command}: {found}")
+            show.say(f"{command}: {found}", indent=4)
     for command, fault in data["missing"].items():
-        print(f"  not to be had: {command} ({fault})")
+        show.say(f"not to be had: {command} ({fault})", indent=2)
     if data["searches_per_second"] is not None:
-        print(f"  {data['searches_per_second']:.1f} searches of {data['search_nodes']:,} nodes a second")
+        speed = f"{data['searches_per_second']:.1f} searches of {data['search_nodes']:,} nodes"
+        show.say(f"{speed} a second", indent=2)
 
 
 def _rate(pool: ClusterPool, spec: EngineSpec, nodes: int, seconds: float) -> float:

@@ -46,7 +46,7 @@ def draw(
             }
         )
     else:
-        print(f"A pure book of {show.histories(drawn.size)} for side {side} (seed {seed})")
+        show.say(f"A pure book of {drawn.memory} for side {side} (seed {seed})")
         if drawn.entries:
             write = None
             if kept.matchup.get("kind") in ("chess", "chess-clock"):
@@ -56,4 +56,5 @@ def draw(
             met = {"met": lambda e: show.one_in(e.reach)}
             print_lines(drawn.entries, write, met, 20, more="-o FILE or --json for all")
         if output is not None:
-            print(f"Written: {output}")
+            print()
+            show.written(output)

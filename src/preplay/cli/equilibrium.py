@@ -61,8 +61,8 @@ def equilibrium(
     from preplay.runs import as_data
     from preplay.runs.equilibria import equilibrium as equilibrium_run
 
-    if cost is not None and costs is not None:
-        raise InputError("--cost and --costs are both given; expected one of them")
+    if cost is not None and costs is not None:  # before engines start
+        raise InputError("cost and costs are both given; expected one of them")
     check_method(method)
     if plot is not None:
         check_figure(plot)
@@ -91,12 +91,12 @@ def equilibrium(
             show.print_json(as_data(result))
         else:
             print_contest(matchup, result, lines)
-            if plot is not None:
-                print(f"\nFigure in {plot}")
-            if result.better is not None:
-                print(f"\n{save} holds a better one, with a gap of {result.better:.3g}; it stays.")
+            if result.better is None:
+                show.kept(result, plot)
             else:
-                show.kept(result)
+                print()
+                show.written(plot)
+                show.say(f"{save} keeps a better one, with a gap of {result.better:.3g}; it stays.")
     if stop.asked:
         raise typer.Exit(130)
 
@@ -104,7 +104,7 @@ def equilibrium(
 def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -> None:
     """A readable account of the equilibrium."""
     first = matchup.sides[0]
-    print(f"Equilibrium of preparation in {matchup.name}, values for side {first}")
+    show.say(f"Equilibrium of preparation in {matchup.name}, values for side {first}")
     said = partial(show.fact, indent=25)
     said("nobody prepares", f"{found.baseline:.6g}")
     for name, alone, inside in zip(
@@ -136,9 +136,10 @@ def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -
     if matchup.guessing:
         said("values", "first guesses, no games were played; `preplay match` of a saved run plays them")
     for name, opponent, mixed in zip(matchup.sides, matchup.sides[::-1], found.sides, strict=True):
-        print(f"\nSide {name}: memorizes {mixed.expected_size:.2f} histories on average")
+        print()
+        show.say(f"Side {name}: memorizes {mixed.expected_size:.2f} histories on average")
         show.say(f"its moves have {mixed.entropy.play:.4g} nats of entropy a game", indent=2)
-        show.say(theorem2(mixed.entropy, opponent), indent=2)
+        show.say(theorem2_words(mixed.entropy, opponent), indent=2)
         often = [e for e in mixed.book.entries if e.probability >= SELDOM]
         print_lines(
             often,
@@ -153,7 +154,7 @@ def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -
         )
 
 
-def theorem2(entropy: Entropy, opponent: str) -> str:
+def theorem2_words(entropy: Entropy, opponent: str) -> str:
     """Theorem 2 beside the sharper bound of its argument, in words."""
     if entropy.floor <= 0.0:
         return "how random it must be: neither Theorem 2 nor its argument makes a claim here"

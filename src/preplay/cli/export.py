@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from preplay.runs import Run
 
 
+LARGEST = 1_000_000
+"""Nodes of a game G' that is written, at most, unless something else is asked for."""
+
+
 def export(
     run: Annotated[
         Path, typer.Argument(metavar="RUN|BOOK", help="A directory made with --save, or a book's file.")
@@ -31,7 +35,8 @@ def export(
     ] = None,
     epd: Annotated[Path | None, typer.Option("--epd", metavar="FILE", help="A position a line.")] = None,
     csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="A line per own position.")
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="A line per memorized history, of any game."),
     ] = None,
     anki: Annotated[
         Path | None, typer.Option("--anki", metavar="FILE", help="An .apkg deck, a card a position.")
@@ -41,14 +46,15 @@ def export(
         typer.Option("--efg", metavar="FILE", help="The explicit game G' (equilibrium runs)."),
     ] = None,
     order: Annotated[
-        str, typer.Option("--order", help="PGN: tree, or learn for lines in the order worth learning.")
-    ] = "tree",
+        str | None,
+        typer.Option("--order", help="PGN: tree, or learn for lines in the order worth learning."),
+    ] = None,
     side: Annotated[
         str | None, typer.Option("--side", help="Whose book, in an equilibrium run.", show_default=False)
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", min=1, help="Largest G' to write, in nodes.")
-    ] = 1_000_000,
+        int | None, typer.Option("--limit", min=1, help="Largest G' to write, in nodes: a million.")
+    ] = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a saved book as Polyglot, PGN, JSON, EPD, CSV or Anki deck, or an equilibrium's game as .efg.
@@ -62,35 +68,47 @@ def export(
     from preplay.files import check_writable, write_bytes
     from preplay.runs import find_book, maker, open_run
 
-    if order not in ("tree", "learn"):
+    if order not in (None, "tree", "learn"):
         raise InputError(f"order '{order}'; expected tree or learn")
     wanted = {"polyglot": polyglot, "pgn": pgn, "json": json, "epd": epd, "csv": csv, "anki": anki} | {
         "efg": efg
     }
     if not any(wanted.values()):
         raise InputError("nothing to write; expected at least one of --" + ", --".join(wanted))
+    of_books = [name for name, path in wanted.items() if path is not None and name != "efg"]
+    _check_used("order", order, "pgn" in of_books, "--pgn")
+    _check_used("limit", limit, efg is not None, "--efg")
+    _check_used("side", side, bool(of_books), "a book to write")
     kept = open_run(run) if run.is_dir() else None
     written: list[tuple[Path, bytes]] = []  # all is made before anything is written
     if efg is not None:
         if kept is None:
             raise InputError(f"{run}: not a run; --efg needs the directory of an equilibrium")
-        written.append((efg, _efg(kept, limit).encode()))
-    if any(path for name, path in wanted.items() if name != "efg"):
+        written.append((efg, _efg(kept, limit or LARGEST).encode()))
+    if of_books:
         book = find_book(run, side)
         made = kept or maker(book, run)
         if json is not None:
             written.append((json, books.dumps(book).encode()))
-        if any((polyglot, pgn, epd, csv, anki)):
-            if made is not None and made.matchup.get("kind") not in ("chess", "chess-clock"):
-                raise InputError(f"{run}: not of chess; expected --json for other games")
+        if made is None or made.is_chess:
             deck = run.stem if made is None else made.name
             written += _chess(book, made, wanted, order == "learn", deck)
+        else:
+            written += _other(run, book, wanted)
     for path, _ in written:
         check_writable(path)
     for path, data in written:
         write_bytes(path, data)
         if not quiet:
             print(f"Written: {path}")
+
+
+def _check_used(option: str, given: object, used: bool, by: str) -> None:
+    """Raise InputError for an option that nothing looks at."""
+    from preplay.errors import InputError
+
+    if given is not None and not used:
+        raise InputError(f"--{option} {given} has no effect without {by}")
 
 
 def _chess(
@@ -121,14 +139,30 @@ def _chess(
         yield path, anki_bytes(book, f"preplay {deck}", time)
 
 
+def _other(run: Path, book: Book, wanted: Mapping[str, Path | None]) -> Iterator[tuple[Path, bytes]]:
+    """What is to be written of a book of another game."""
+    from preplay.errors import InputError
+    from preplay.runs.tables import book_csv
+
+    if any(wanted[name] for name in ("polyglot", "pgn", "epd", "anki")):
+        raise InputError(f"{run}: not of chess; expected --json or --csv for other games")
+    if path := wanted["csv"]:
+        yield path, book_csv(book).encode()
+
+
 def _headers(run: Run, book: Book) -> Mapping[str, object]:
     """PGN headers that say who prepared against whom, with what."""
     from preplay.chess.books.naming import player_name
+    from preplay.matchup.settings import LIMITS
     from preplay.report.words import clock, engine, timed
 
     matchup = run.matchup
     own, opponent = ("white", "black") if book.side == 1 else ("black", "white")
-    study, theirs = matchup.get(f"{own}_prep") or matchup.get("prep", {}), matchup.get(opponent, {})
+    said = {key: value for key, value in (matchup.get(f"{own}_prep") or {}).items() if value is not None}
+    limited = any(limit in said for limit in LIMITS)
+    common = matchup.get("prep", {}).items()
+    study = {key: value for key, value in common if not (limited and key in LIMITS)} | said
+    theirs = matchup.get(opponent, {})
     against = player_name(theirs, engine(matchup, theirs))
     return {
         own.capitalize(): f"Preparation ({player_name(study, engine(matchup, study))})",

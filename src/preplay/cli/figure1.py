@@ -93,6 +93,6 @@ def figure1(
             stop=stop,
             progress=show.progress(quiet or as_json, lasting=True),
         )
-    tell(result, csv, plot, save, as_json)
+    tell(result, csv, plot, as_json)
     if stop.asked:
         raise typer.Exit(130)

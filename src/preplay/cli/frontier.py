@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from preplay.cli import options, show
+from preplay.cli.prepare import print_deviations, print_repairs
 from preplay.cli.working import at_work
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ def frontier(
     cost: Annotated[
         float | None, typer.Option("--cost", help="The lowest cost to look at; needed for large games.")
     ] = None,
+    choose: options.Choose = None,
+    margin: options.Margin = None,
+    deviations: options.Deviations = None,
+    repertoire: options.Repertoire = None,
+    avoid: options.Avoid = None,
+    extend: options.Extend = None,
     changes: options.Set = None,
     plot: options.Plot = None,
     save: options.Save = None,
@@ -37,18 +44,22 @@ def frontier(
 ) -> None:
     """Show every optimal trade-off between memory and value, and what to learn first.
 
+    Where the book chooses its moves, they are chosen once, for the lowest cost, and stay: all smaller
+    books are parts of that one. At a higher cost `prepare` may choose others and earn more.
+
     Example: preplay frontier synthetic --side 1 --plot frontier.svg
     """
     from preplay.figures import check_figure, save_figure
+    from preplay.matchup.source import bound_to, to_choose
     from preplay.runs import as_data
     from preplay.runs.frontiers import frontier as frontier_run
 
     if plot is not None:
         check_figure(plot)
+    changes = [*(changes or ()), *to_choose(spec, choose, margin, deviations)]
+    changes += bound_to(spec, side, repertoire, avoid, extend)
     silent = quiet or as_json
-    with at_work(
-        spec, changes or (), seconds, silent, workers=workers, store=store, cluster=cluster
-    ) as work:
+    with at_work(spec, changes, seconds, silent, workers=workers, store=store, cluster=cluster) as work:
         matchup, stop, left, progress = work
         result = frontier_run(
             matchup,
@@ -67,16 +78,14 @@ def frontier(
             show.print_json(as_data(result))
         else:
             print_frontier(matchup, result, lines)
-            if plot is not None:
-                print(f"\nFigure in {plot}")
-            show.kept(result)
+            show.kept(result, plot)
     if result.ending == "interrupted":
         raise typer.Exit(130)
 
 
 def print_frontier(matchup: Matchup[Any], front: FrontierResult, lines: int) -> None:
     """A readable account: the best books by falling cost, and the order worth learning."""
-    print(f"Memory against value for side {front.side} of {matchup.name}")
+    show.say(f"Memory against value for side {front.side} of {matchup.name}")
     error = f" Values may be off by up to {front.error:.3g}." if front.error > 1e-6 else ""
     below = " Just below each cost the best book is:" if front.points else " Nothing is worth learning."
     if front.judged is not None:
@@ -88,6 +97,8 @@ def print_frontier(matchup: Matchup[Any], front: FrontierResult, lines: int) -> 
     if front.points:
         rows = [(f"{p.cost:.4g}", f"{p.size}", f"{p.value:.6f}") for p in front.points]
         show.print_table(("cost", "size", "value"), _thinned(rows, lines), right=(0, 1, 2))
+        if len(rows) > lines:
+            show.say(f"... {lines} of {len(rows):,} books, spread evenly (--lines N or --json for all)")
         print("\nIn the order worth learning:\n")
     learn, total = [], front.unprepared
     for n, (history, gain) in enumerate(front.order[:lines], 1):
@@ -99,9 +110,12 @@ def print_frontier(matchup: Matchup[Any], front: FrontierResult, lines: int) -> 
             ("", "history", "gain", "value so far"), learn, right=(0, 2, 3), cut=1, tail=True
         )
     if len(front.order) > lines:
-        print(f"... and {len(front.order) - lines} more (--lines N or --json for all)")
+        show.say(f"... and {len(front.order) - lines:,} more (--lines N or --json for all)")
+    print_deviations(matchup, front.book, lines)
+    if front.repairs is not None:
+        print_repairs(matchup, front.repairs, lines)
     if front.ending != "complete":
-        print(f"Growth stopped by {front.ending}: there may be better books.")
+        show.say(f"Growth stopped by {front.ending}: there may be better books.")
     if front.guess:
         show.say("All values are first guesses, no games were played; `preplay prepare` plays them.")
 

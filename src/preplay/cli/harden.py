@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from preplay.cli import options, show
+from preplay.cli.lines import print_lines
 from preplay.cli.working import at_work
 
 if TYPE_CHECKING:
-    from preplay.book import Book
     from preplay.judging import Judged
     from preplay.matchup import Matchup
     from preplay.runs.hardened import HardenResult
@@ -28,7 +28,7 @@ def harden(
         typer.Option("--loss", min=0.0, help="What may be given away against one who does not prepare."),
     ] = None,
     choose: Annotated[
-        int | None, typer.Option("--choose", min=2, help="Moves to mix, at most (chess, openspiel).")
+        int | None, typer.Option("--choose", min=2, help="Moves to mix, at most (not in tabular games).")
     ] = None,
     margin: Annotated[
         float | None, typer.Option("--margin", min=0.0, help="How far they may be behind the best.")
@@ -50,7 +50,7 @@ def harden(
     workers: options.Workers = None,
     cluster: options.Cluster = None,
     store: options.Store = None,
-    lines: Annotated[int, typer.Option("--lines", min=0, help="Positions of the mix to print.")] = 20,
+    lines: Annotated[int, typer.Option("--lines", min=0, help="Lines of the mix to print.")] = 20,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -60,7 +60,7 @@ def harden(
     """
     from preplay.matchup.source import to_choose
     from preplay.runs import as_data
-    from preplay.runs.hardened import harden_run
+    from preplay.runs.hardened import harden as harden_run
 
     settings = [*to_choose(spec, choose, margin, deviations), *(changes or ())]
     silent = quiet or as_json
@@ -91,10 +91,10 @@ def harden(
 
 def print_hardened(matchup: Matchup[Any], found: HardenResult, lines: int) -> None:
     """A readable account of the mix and of what it is worth."""
-    hides, preparer = (matchup.sides[book.side - 1] for book in (found.policy, found.best))
-    print(f"How {hides} should play {matchup.name}, so that {preparer}, who prepares, gains least")
+    hides, preparer = (_named(matchup.sides[book.side - 1]) for book in (found.policy, found.best))
+    show.say(f"How {hides} should play {matchup.name}, so that {preparer}, who prepares, gains least")
     said = partial(show.fact, indent=27)
-    print(f"What {preparer} has, net of memory at {found.cost:g} a history:")
+    show.say(f"What {preparer} has, net of memory at {found.cost:g} a history:")
     said("without a book", f"{found.unprepared:.5f}")
     if found.unhardened is not None:
         said(f"as {hides} plays now", f"{found.unhardened:.5f}{_fresh(found.unhardened_judged)}")
@@ -110,7 +110,9 @@ def print_hardened(matchup: Matchup[Any], found: HardenResult, lines: int) -> No
         said("", f"results may be off by {found.error:.3f}, by judge and calibration")
     if found.choosing is not None:
         most = f", at most {found.choosing[1]:.5f}" if found.choosing[1] > found.choosing[0] else ""
-        said("... choosing its moves", f"{found.choosing[0]:.5f}{most}{_fresh(found.choosing_judged)}")
+        said(
+            f"if {preparer} also chooses", f"{found.choosing[0]:.5f}{most}{_fresh(found.choosing_judged)}"
+        )
     grown = show.histories(found.histories)
     said("looked at", f"{grown}, {found.questions:,} questions ({found.method})")
     if found.ending != "complete":
@@ -122,37 +124,36 @@ def print_hardened(matchup: Matchup[Any], found: HardenResult, lines: int) -> No
     if found.scores == "model":
         said("model scores", "not expected results: no games bear them out")
     if len(found.softmax) > 1:
-        print()
-        show.print_table(
-            ("softmax r", f"{preparer} nets at least", "gives away", "a mix that gives away no more"),
-            [
-                (
-                    f"{s.randomness:g}",
-                    f"{s.value:.5f}",
-                    f"{s.loss:.5f}",
-                    "" if s.mix is None else f"at most {s.mix:.5f}",
-                )
-                for s in found.softmax
-            ],
-            right=(0, 1, 2, 3),
-        )
-    _print_mix(matchup, found.policy, hides, lines)
+        _print_softmax(found, hides, preparer)
+    if found.policy.entries:
+        print(f"\nThe mix: what {hides} plays")
+        met = {"met": lambda entry: show.one_in(entry.reach)}
+        more = "--lines N, --json or --save DIR for all"
+        print_lines(found.policy.entries, matchup.write, met, lines, more=more)
 
 
-def _print_mix(matchup: Matchup[Any], mix: Book, hides: str, lines: int) -> None:
-    """What to play where."""
-    rows = []
-    for entry in mix.entries[:lines]:
-        played = ", ".join(
-            f"{matchup.write_move(entry.history, move)} {p:.0%}" for move, p in entry.moves.items()
+def _named(side: str) -> str:
+    """A side in a sentence: "white", or "side 1"."""
+    return f"side {side}" if side.isdigit() else side
+
+
+def _print_softmax(found: HardenResult, hides: str, preparer: str) -> None:
+    """Each softmax beside a mix that gives away no more."""
+    print()
+    show.say(
+        f"By softmax over the same menus: what {preparer} nets at least, what {hides} gives away, and "
+        f"what {preparer} nets at most against a mix that gives away no more:"
+    )
+    rows = [
+        (
+            f"{s.randomness:g}",
+            f"{s.value:.5f}",
+            f"{s.loss:.5f}",
+            "" if s.mix is None else f"{s.mix:.5f}",
         )
-        line = matchup.write_line(entry.history) or "(start)"
-        rows.append((line, played, show.one_in(entry.reach)))
-    if rows:
-        print()
-        show.print_table(("history", f"{hides} plays", "met"), rows, right=(2,), cut=0, tail=True)
-    if mix.size > lines:
-        print(f"... and {mix.size - lines} more (--lines N, --json or --save DIR for all)")
+        for s in found.softmax
+    ]
+    show.print_table(("r", "nets", "gives away", "with the mix"), rows, right=(0, 1, 2, 3))
 
 
 def _fresh(judged: Judged | None) -> str:

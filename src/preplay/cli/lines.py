@@ -83,4 +83,5 @@ def line(entry: Entry, before: Entry | None, write: Write | None) -> str:
     known = write(entry.history[:start], None)
     played = (*entry.history, *entry.moves) if sure else entry.history
     happened = write(played, None)[len(known) :].strip()
-    return harmless(happened if sure else f"{happened} {show.moves(entry, write)}".strip())
+    mixed = show.moves(entry, write)
+    return harmless(happened if sure else f"{happened}: {mixed}" if happened else mixed)

@@ -11,6 +11,8 @@ import typer
 from preplay.cli import options, show
 
 if TYPE_CHECKING:
+    from preplay.matchup import Matchup
+    from preplay.runs import Run
     from preplay.runs.matches import MatchResult
 
 
@@ -18,7 +20,9 @@ def match(
     config: Annotated[
         str,
         typer.Argument(
-            metavar="CONFIG", help="A run made by `prepare --save`, or a matchup to prepare now."
+            metavar="RUN|MATCHUP",
+            help="A directory that `prepare`, `frontier`, `equilibrium` or `harden` kept, or a matchup "
+            "to prepare now: a built-in name, a .toml or .json file, or module:function.",
         ),
     ],
     games: Annotated[int, typer.Option("--games", min=1, help="How many games.")] = 400,
@@ -106,9 +110,11 @@ def match(
         on_interrupt() as stop,
     ):
         progress = show.progress(quiet or as_json, matchup.telling)
+        prepared = None if directory is None else load_run(directory)
+        _check_file(prepared, matchup)
         result = match_run(
             matchup,
-            None if directory is None else load_run(directory),
+            prepared,
             games,
             side=side,
             adjudication=cast("Adjudication | None", adjudication),
@@ -128,15 +134,14 @@ def match(
             show.print_json(as_data(result))
         else:
             print_match(result)
-            if pgn is not None:
-                print(f"\nGames in {pgn}")
-            show.kept(result)
+            show.kept(result, pgn)
     if stop.asked:
         raise typer.Exit(130)
 
 
 def _settings(config: str, changes: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """The matchup of a run directory, or the one that CONFIG names."""
+    """The matchup of a run directory, or the one that is named."""
+    from preplay.errors import InputError
     from preplay.matchup import load_config
     from preplay.matchup.settings import override
     from preplay.runs import open_run
@@ -145,10 +150,34 @@ def _settings(config: str, changes: Sequence[str]) -> tuple[str, dict[str, Any]]
         return load_config(config, changes)
     run = open_run(Path(config))
     run.check_books()
+    settings = override(_opened_by(run), changes)
+    if settings.get("kind") == "tabular" and "file" not in settings:
+        raise InputError(f"{config}: records no file of its tabular game; expected --set file=FILE")
+    return run.name, settings
+
+
+def _opened_by(run: Run) -> dict[str, Any]:
+    """The settings that open the matchup of a run; others tell what it was, as a game's own identity."""
+    from preplay.errors import InputError
+    from preplay.matchup.own import OPENING
+
     known = run.matchup
-    dropped = ("name", "sides", "sha256", "value") if known.get("kind") == "python" else ("engines",)
-    settings = {k: v for k, v in known.items() if k not in dropped}
-    return run.name, override(settings, changes)
+    if known.get("kind") != "python":
+        return {key: told for key, told in known.items() if key not in ("engines", "sha256")}
+    if "matchup" not in known:
+        raise InputError(
+            f"{run.directory}: of a matchup made in Python, which commands cannot open; "
+            "expected preplay.match"
+        )
+    return {key: known[key] for key in OPENING if key in known}
+
+
+def _check_file(prepared: Any, matchup: Matchup[Any]) -> None:
+    """Raise InputError if a run's game is in a file that is another one now."""
+    from preplay.errors import InputError
+
+    if prepared is not None and prepared.run.matchup.get("sha256") != matchup.config.get("sha256"):
+        raise InputError(f"{prepared.run.directory}: the file of its game has changed since it was made")
 
 
 def print_match(result: MatchResult) -> None:
@@ -157,7 +186,7 @@ def print_match(result: MatchResult) -> None:
     sides = " and ".join(map(str, result.sides))
     prepared = "both" if result.opponent == "prepared" else sides
     of = f", score of {sides}" if prepared == "both" else ""
-    print(f"{result.games} games, {result.matchup}, prepared: {prepared}{of}")
+    show.say(f"{result.games} games, {result.matchup}, prepared: {prepared}{of}")
     plain = result.scores == "results" or result.adjudication == "rules"
     what = "" if plain else ": model scores, not results"
     print(f"  scored by            {result.adjudication}{what}")

@@ -118,9 +118,10 @@ def _levels(given: list[str], engine: str | None) -> tuple[Level, ...]:
 def _print(report: dict[str, Any] | Any, title: str, save: Path | None) -> None:
     """What a coach wants to know."""
     names = ", ".join(f"{name} ({count})" for name, count in list(report["names"].items())[:6])
+    names += ", …" if len(report["names"]) > 6 else ""
     first, last = report["dates"]
     span = f", {first} to {last}" if first > "0001" else ""
-    print(f"{title} as {report['side'].capitalize()}")
+    show.say(f"{title} as {report['side'].capitalize()}")
     show.fact("games", f"{report['games']:,}{span}: {names}")
     show.fact("positions known", f"{report['positions']:,}")
     if report["population"]["positions"]:
@@ -138,20 +139,22 @@ def _print(report: dict[str, Any] | Any, title: str, save: Path | None) -> None:
     )
     split = report["split"]
     if report["logloss"] is None:
-        print("  log-loss             too few games to hold the model against")
+        show.fact("log-loss", "too few games to hold the model against")
     else:
         since = f"the newest {split['test']} games (since {split['since']})"
         which = since if split["since"] else f"{split['test']} games drawn at random"
-        print(f"\nHeld against {which}, {report['moves']:,} moves of their first 10:")
+        print()
+        show.say(f"Held against {which}, {report['moves']:,} moves of their first 10:")
         rows = [(f"{loss:.3f}", name) for name, loss in report["baselines"].items()]
         mine = (f"{report['logloss']:.3f}", f"this model (± {report['error']:.2f})")
         rows = sorted([*rows, mine], key=lambda row: -float(row[0]))
-        show.print_table(("nats", "model"), rows, right=(0,))
-        print(f"Its first choice was played in {report['top1']:.0%} of them.")
+        show.print_table(("nats", "model"), rows, right=(0,), cut=1)
+        show.say(f"Its first choice was played in {report['top1']:.0%} of them.")
     skipped = {name.replace("_", " "): n for name, n in report["skipped"].items() if n}
     if skipped:
-        print("\nNot counted: " + ", ".join(f"{count:,} {name}" for name, count in skipped.items()))
+        print()
+        show.say("Not counted: " + ", ".join(f"{count:,} {name}" for name, count in skipped.items()))
     for warning in report["warnings"]:
-        print(f"Warning: {warning}")
+        show.fact("Warning:", warning, indent=9, margin=0)
     if save is not None:
-        print(f"\nKept in {save}: use it with --set {report['side']}.opponent={save}")
+        print(f"\nKept in {save}; use it with\n  --set {report['side']}.opponent={save}")

@@ -8,7 +8,11 @@ from typing import Annotated
 import typer
 
 Spec = Annotated[
-    str, typer.Argument(metavar="MATCHUP", help="A built-in name, a .toml file, or a .json tabular game.")
+    str,
+    typer.Argument(
+        metavar="MATCHUP",
+        help="A built-in name, a .toml file, a .json tabular game, or module:function of your own.",
+    ),
 ]
 SideName = Annotated[str, typer.Option("--side", help="Who prepares: 1 or 2; white or black in chess.")]
 Cost = Annotated[
@@ -64,6 +68,18 @@ Deviations = Annotated[
     typer.Option(
         "--deviations", min=0, help="At most this many moves of a line other than the first choice."
     ),
+]
+Repertoire = Annotated[
+    Path | None,
+    typer.Option("--repertoire", metavar="PGN", help="Where these lines have moves, play them."),
+]
+Avoid = Annotated[
+    Path | None,
+    typer.Option("--avoid", metavar="PGN", help="Never play your last move of these lines."),
+]
+Extend = Annotated[
+    Path | None,
+    typer.Option("--extend", metavar="PGN", help="Known already: what to add, what to repair."),
 ]
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Write a figure (.svg, .png or .pdf).")

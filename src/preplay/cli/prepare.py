@@ -13,7 +13,7 @@ from preplay.cli.lines import print_lines
 from preplay.cli.working import at_work
 
 if TYPE_CHECKING:
-    from preplay.book import Alternative, Book
+    from preplay.book import Book
     from preplay.matchup import Matchup
     from preplay.repairs import Repair
     from preplay.runs.prepared import PrepareResult
@@ -33,18 +33,9 @@ def prepare(
     choose: options.Choose = None,
     margin: options.Margin = None,
     deviations: options.Deviations = None,
-    repertoire: Annotated[
-        Path | None,
-        typer.Option("--repertoire", metavar="PGN", help="Where these lines have moves, play them."),
-    ] = None,
-    avoid: Annotated[
-        Path | None,
-        typer.Option("--avoid", metavar="PGN", help="Never play your last move of these lines."),
-    ] = None,
-    extend: Annotated[
-        Path | None,
-        typer.Option("--extend", metavar="PGN", help="Known already: what to add, what to repair."),
-    ] = None,
+    repertoire: options.Repertoire = None,
+    avoid: options.Avoid = None,
+    extend: options.Extend = None,
     changes: options.Set = None,
     rival: Annotated[
         list[str] | None,
@@ -86,7 +77,7 @@ def prepare(
     if page is not None:
         check_writable(page)
     changes = [*(changes or ()), *to_choose(spec, choose, margin, deviations)]
-    changes += words.rivals(rival or (), side)
+    changes += words.rivals(rival or (), side, spec)
     changes += bound_to(spec, side, repertoire, avoid, extend)
     silent = quiet or as_json
     with at_work(spec, changes, seconds, silent, workers=workers, store=store, cluster=cluster) as work:
@@ -113,7 +104,7 @@ def prepare(
             show.print_json(as_data(result))
         else:
             print_book(matchup, result, lines)
-            show.kept(result)
+            show.kept(result, page)
     if result.ending == "interrupted":
         raise typer.Exit(130)
 
@@ -121,7 +112,7 @@ def prepare(
 def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     """A readable account: what the book is worth, and its most important lines."""
     book, name = best.book, best.side
-    print(f"Best book for side {name} of {matchup.name}")
+    show.say(f"Best book for side {name} of {matchup.name}")
     error = f" ± {best.error:.4g}" if best.error > 1e-6 else ""
     show.fact("without preparation", f"{best.unprepared:.6g}")
     gain = best.value - best.unprepared
@@ -130,13 +121,10 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     told = f": {words.points(gain)}" if chess else ""
     show.fact("with the book", f"{best.value:.6g}{error}  ({gain:+.6g}{told})")
     limit = f", at most {best.budget}" if best.budget is not None else ""
-    size = words.positions(best.size) if chess else show.histories(best.size)
-    show.fact("memorized", f"{size} at {best.cost:g} each{limit}")
+    show.fact("memorized", f"{book.memory} at {best.cost:g} each{limit}")
     show.fact("net of memory", f"{best.net:.6g}, certified upper bound {best.upper:.6g}")
-    if best.ending != "complete" and not best.tree.complete:
-        show.fact("growth stopped by", f"{best.ending}: the bound counts what was not looked at")
-    elif best.ending != "complete":
-        show.fact("games stopped by", f"{best.ending}: bound and error count what was not played")
+    if best.ending != "complete":
+        show.fact(*stopped(best))
     if matchup.clock is not None and best.clock is None:
         show.fact("no fresh games", "the values are first guesses; only the bound and the error count")
     show.fact("looked at", f"{show.histories(best.histories)}, {best.questions:,} questions")
@@ -148,7 +136,7 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     if best.opponent is not None:
         words.print_account(best.opponent)
     if best.clock is not None:
-        print("\n" + "\n".join(best.clock.lines()))
+        words.print_clock(best.clock)
     if best.repairs is not None:
         print_repairs(matchup, best.repairs, lines)
     if not book.entries:
@@ -157,7 +145,8 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
             why = "nothing that was looked at so far is worth its price"
         if best.refused is not None:
             why = f"one of {show.histories(best.refused.size)} was chosen, but {best.refused}"
-        print(f"\nThe best book is empty: {why}.")
+        print()
+        show.say(f"The best book is empty: {why}.")
         return
     print()
     print_lines(
@@ -174,12 +163,24 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     print_deviations(matchup, book, lines)
 
 
+def stopped(best: PrepareResult) -> tuple[str, str]:
+    """What was cut short, and by what."""
+    if not best.tree.starts(best.book.side):
+        return (
+            "growth stopped by",
+            f"{best.ending}, before {best.side} first moves: values are the start's",
+        )
+    if best.tree.complete:
+        return "games stopped by", f"{best.ending}: bound and error count what was not played"
+    return "growth stopped by", f"{best.ending}: the bound counts what was not looked at"
+
+
 def print_repairs(matchup: Matchup[Any], repairs: Sequence[Repair], lines: int) -> None:
     """Which of the known moves lose most."""
     if not repairs:
         print("\nNone of the known moves that may be met loses anything.")
         return
-    print(f"\nKnown moves that lose: {len(repairs)}, the dearest first")
+    print(f"\nKnown moves that lose: {len(repairs):,}, the dearest first (loss a game)")
     rows = [
         (
             matchup.write_line(repair.history) or "(start)",
@@ -191,8 +192,10 @@ def print_repairs(matchup: Matchup[Any], repairs: Sequence[Repair], lines: int) 
         )
         for repair in repairs[:lines]
     ]
-    titles = ("history", "known", "met", "value there", "with it", "loss a game")
-    show.print_table(titles, rows, right=(2, 3, 4, 5))
+    titles = ("history", "known", "met", "value", "with it", "loss")
+    show.print_table(titles, rows, right=(2, 3, 4, 5), cut=0, tail=True)
+    if len(repairs) > lines:
+        show.say(f"... and {len(repairs) - lines:,} more (--lines N or --json for all)")
 
 
 def print_deviations(matchup: Matchup[Any], book: Book, lines: int) -> None:
@@ -210,16 +213,10 @@ def print_deviations(matchup: Matchup[Any], book: Book, lines: int) -> None:
         place = matchup.write_line(entry.history) or "(start)"
         show.say(
             f"{place}: {matchup.write_move(entry.history, played.move)} is worth {played.worth:.4f} "
-            f"from here, {matchup.write_move(entry.history, first.move)} {worth(first)}",
+            f"from here, {matchup.write_move(entry.history, first.move)} {first.earns}",
             indent=2,
         )
         if decision.hoped is not None:
             reply = matchup.write_move((*entry.history, played.move), decision.hoped.reply)
             hoped = f"{reply} ({decision.hoped.probability:.0%}), then {decision.hoped.worth:.4f}"
             show.say(f"it hopes for {hoped}", indent=4)
-
-
-def worth(option: Alternative) -> str:
-    """What an option would have earned, or the most that it could have."""
-    exact = option.most - option.worth < 5e-5
-    return f"{option.worth:.4f}" if exact else f"at most {option.most:.4f}"

@@ -15,7 +15,7 @@ def report(
     other: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[OTHER]", help="A second book, for a page that compares.", show_default=False
+            metavar="OTHER", help="A second book, for a page that compares.", show_default=False
         ),
     ] = None,
     output: Annotated[
@@ -74,4 +74,4 @@ def _ask(directory: Path, most: int, workers: int | None, store: Path | None, qu
     with from_config(run.name, settings, workers=workers, store=store) as matchup:
         keep(run, book, alternatives(matchup, book, most), most)
         if not quiet:
-            print(f"Alternatives at {book.size} positions, {matchup.searches():,} searches")
+            print(f"Alternatives at {len(book.entries):,} histories, {matchup.searches():,} searches")

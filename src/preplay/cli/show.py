@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import sys
@@ -13,11 +12,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from preplay.book import Entry
     from preplay.cli.lines import Write
     from preplay.judging import Judged
     from preplay.logistic import Curve
     from preplay.runs.keeping import Result
+
+
+GAP = 2
+"""Columns between those of a table."""
 
 
 def print_json(data: Any) -> None:
@@ -37,26 +42,42 @@ def print_table(
     cut: int | None = None,
     *,
     tail: bool = False,
+    keys: int = 1,
 ) -> None:
     """Columns as wide as their widest cell; those in `right` are aligned to the right.
 
-    The cells of column `cut` are shortened so that the table fits the terminal: at their end, or at
-    their beginning where the `tail` counts.
+    So that the table fits the terminal, the cells of column `cut` are shortened: at their end, or at
+    their beginning where the `tail` counts. Columns that find no place even so follow below, beside the
+    first `keys` columns once more.
     """
     widths = [max(len(row[c]) for row in (titles, *rows)) for c in range(len(titles))]
     if cut is not None:
-        others = sum(widths) - widths[cut] + 2 * (len(widths) - 1)
-        widths[cut] = min(widths[cut], max(12, len(titles[cut]), width() - others))
-        rows = [
-            [shortened(x, widths[cut], tail) if c == cut else x for c, x in enumerate(row)]
-            for row in rows
-        ]
-    for row in (titles, ["-" * width for width in widths], *rows):
-        cells = [
-            cell.rjust(width) if c in right else cell.ljust(width)
-            for c, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print("  ".join(cells).rstrip())
+        room = width() - (sum(widths) - widths[cut] + GAP * (len(widths) - 1))
+        least = max(12, len(titles[cut]))
+        widths[cut] = min(widths[cut], room if room >= least else max(least, width() // 3))
+    beside = max(12, width() - sum(widths[:keys]) - GAP * keys)
+    widths = [*widths[:keys], *(min(wide, beside) for wide in widths[keys:])]
+    for number, columns in enumerate(_blocks(widths, keys)):
+        if number:
+            print()
+        for row in (titles, ["-" * wide for wide in widths], *rows):
+            cells = [shortened(row[c], widths[c], tail and c == cut) for c in columns]
+            sides = [str.rjust if c in right else str.ljust for c in columns]
+            padded = (side(x, widths[c]) for side, x, c in zip(sides, cells, columns, strict=True))
+            print((" " * GAP).join(padded).rstrip())
+
+
+def _blocks(widths: Sequence[int], keys: int) -> list[list[int]]:
+    """The columns of a table in blocks that fit the terminal, each with the first `keys` of them."""
+    blocks = [list(range(keys))]
+    for c in range(keys, len(widths)):
+        block = blocks[-1]
+        wide = sum(widths[k] for k in block) + widths[c] + GAP * len(block)
+        if wide > width() and len(block) > keys:
+            blocks.append([*range(keys), c])
+        else:
+            block.append(c)
+    return blocks
 
 
 def shortened(text: str, length: int, tail: bool = False) -> str:
@@ -74,13 +95,17 @@ def shortened(text: str, length: int, tail: bool = False) -> str:
 
 def say(text: str, indent: int = 0) -> None:
     """A sentence, wrapped to the terminal."""
-    print(textwrap.fill(" " * indent + text, width(), subsequent_indent=" " * indent))
+    print(_filled(" " * indent + text, indent))
 
 
 def fact(label: str, text: str, indent: int = 23, margin: int = 2) -> None:
     """A line of an account: what it is about, and what is said, wrapped to the terminal."""
-    begin = (" " * margin + label).ljust(indent)
-    print(textwrap.fill(begin + text, width(), subsequent_indent=" " * indent, break_on_hyphens=False))
+    print(_filled((" " * margin + label).ljust(indent - 1) + " " + text, indent))
+
+
+def _filled(text: str, indent: int) -> str:
+    """A text in lines of the terminal's width; words with hyphens, as options are, stay whole."""
+    return textwrap.fill(text, width(), subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 def one_in(probability: float) -> str:
@@ -90,7 +115,7 @@ def one_in(probability: float) -> str:
     n = 1.0 / probability
     if n < 1.05:
         return "always"
-    return f"1 in {n:.1f}" if n < 10 else f"1 in {n:,.0f}"
+    return f"1 in {n:.1f}" if n < 9.95 else f"1 in {n:,.0f}"
 
 
 def moves(entry: Entry, write: Write | None, most: int = 4) -> str:
@@ -110,19 +135,32 @@ def histories(count: int) -> str:
 def print_judged(judged: Judged, indent: int = 23) -> None:
     """What second opinions made of a promise."""
     rounds = f"{judged.rounds} {'round' if judged.rounds == 1 else 'rounds'}"
-    searches = f"{judged.searches:,} deep {'search' if judged.searches == 1 else 'searches'}"
-    fact("judged", f"in {rounds}, {searches}", indent)
+    fact("judged", f"{histories(judged.searches)} in {rounds}", indent)
     for line in judged.lines():
         fact("", line, indent)
 
 
-def kept(result: Result) -> None:
-    """Where a result was kept, and in which files."""
+def written(*files: Path | None, about: str = "") -> None:
+    """The files that were asked for and written, each with its path in one piece, to copy."""
+    for file in files:
+        if file is not None:
+            print(f"Written: {file}{about}")
+
+
+def kept(result: Result, *files: Path | None) -> None:
+    """The files written of a result, then the directory that keeps it and what is in that."""
     from preplay.runs.directory import RESULT
 
+    if result.run is not None or any(files):
+        print()
+    written(*files)
     if result.run is not None:
-        names = ", ".join([RESULT, *result.files()])
-        print(f"\nKept in {result.run.directory}: {names}")
+        names, path = ", ".join([RESULT, *result.files()]), str(result.run.directory)
+        if len(f"Kept in {path}: {names}") <= width():
+            print(f"Kept in {path}: {names}")
+        else:
+            print(f"Kept in {path}:")
+            say(names, indent=2)
 
 
 def print_scale(scores: str, curve: Curve | None) -> None:
@@ -136,14 +174,9 @@ def print_scale(scores: str, curve: Curve | None) -> None:
             f"slope {curve.slope:.3f} ± {curve.slope_error:.3f}",
         )
     elif curve is not None:
-        print(f"  model scores         only {curve.games} games of the two were played so far")
+        fact("model scores", f"only {curve.games} games of the two were played so far")
     elif scores == "model":
         fact("model scores", 'not results of games; value.model = "calibrated" plays games for them')
-
-
-def finite(number: float) -> float | None:
-    """JSON has no infinity: None stands for it."""
-    return number if math.isfinite(number) else None
 
 
 def progress(
@@ -159,10 +192,10 @@ def progress(
     def show(now: object) -> None:
         text = str(now) if telling is None else f"{now}  {telling()}"
         if lasting:
-            print(text, file=sys.stderr, flush=True)
+            print(_filled(text, 2), file=sys.stderr, flush=True)
             return
-        width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
-        print("\r" + text[:width].ljust(width), end="", file=sys.stderr, flush=True)
+        room = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+        print("\r" + shortened(text, room).ljust(room), end="", file=sys.stderr, flush=True)
 
     return show
 

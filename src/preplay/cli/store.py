@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +12,7 @@ from preplay.cli import options, show
 
 def store(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="The store; default: the one all runs share.")
+        Path | None, typer.Argument(metavar="FILE", help="The store; default: the one all runs share.")
     ] = None,
     export: Annotated[
         Path | None,
@@ -42,18 +42,23 @@ def store(
 
     from preplay.chess.engines.analysis import Limit
     from preplay.chess.engines.store import AnalysisStore
-    from preplay.chess.engines.tables import export as export_table
+    from preplay.chess.engines.tables import export_analyses
     from preplay.errors import InputError
     from preplay.matchup.chess import default_store
 
     path = file or default_store()
     if not path.exists():
         raise InputError(f"{path}: no such store; the first run with engines makes it")
-    if prune and not (engine is not None or nodes or milliseconds or older is not None or false_clock):
+    filters = {"engine": engine, "nodes": nodes, "milliseconds": milliseconds, "older": older}
+    given = [name for name, value in filters.items() if value is not None]
+    given += ["false-clock"] if false_clock else []
+    if prune and not given:
         raise InputError(
             "--prune without a filter; "
             "expected --engine, --nodes, --milliseconds, --older or --false-clock"
         )
+    if given and not prune:
+        raise InputError(f"--{given[0]} has no effect without --prune")
     limit = Limit(nodes, None, milliseconds) if nodes or milliseconds else None
     before = time.time() - older * 86_400 if older is not None else None
     with AnalysisStore(path) as kept:
@@ -62,7 +67,7 @@ def store(
             if prune
             else None
         )
-        written = export_table(kept.records(), export) if export is not None else None
+        written = export_analyses(kept.records(), export) if export is not None else None
         holdings = [
             {
                 "engine": str(h.setting.engine),
@@ -81,21 +86,32 @@ def store(
             {"store": str(path), "holdings": holdings, "removed": removed, "exported": written}
         )
         return
-    print(f"Store {path}, {path.stat().st_size:,} bytes")
-    rows = [
-        (
-            f"{h['engine']}",
-            f"{h['options']}",
-            f"{h['limit']}",
-            f"{h['multipv']}",
-            "true" if h["true_clock"] else "false",
-            f"{h['analyses']:,}",
-        )
-        for h in holdings
-    ]
-    titles = ("engine", "options", "limit", "K", "clock", "analyses")
-    show.print_table(titles, rows, right=(2, 3, 5), cut=1)
+    print(f"Store {path}")
+    print(f"{path.stat().st_size:,} bytes")
+    _print(holdings)
     if removed is not None:
-        print(f"Removed {removed:,} analyses")
+        print(f"\nRemoved {removed:,} analyses")
     if written is not None:
-        print(f"Wrote {written:,} analyses to {export}")
+        print()
+        show.written(export, about=f" ({written:,} analyses)")
+
+
+def _print(holdings: list[dict[str, Any]]) -> None:
+    """A table for each engine; the clock where versions told a false one."""
+    false = any(not h["true_clock"] for h in holdings)
+    for engine in dict.fromkeys(h["engine"] for h in holdings):
+        rows = [
+            (
+                h["limit"],
+                f"{h['multipv']}",
+                f"{h['analyses']:,}",
+                *(["true" if h["true_clock"] else "false"] if false else []),
+                "; ".join([*(["Chess960"] if h["chess960"] else []), *filter(None, [h["options"]])]),
+            )
+            for h in holdings
+            if h["engine"] == engine
+        ]
+        titles = ("limit", "K", "analyses", *(["clock"] if false else []), "options")
+        print()
+        show.say(engine)
+        show.print_table(titles, rows, right=(0, 1, 2), cut=len(titles) - 1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from preplay.cli import options, show
+from preplay.experiments.measures import BOOK, BOUNDS, EQUILIBRIUM
 
 if TYPE_CHECKING:
     from preplay.runs.sweeps import SweepResult
@@ -24,7 +25,13 @@ def sweep(
         str, typer.Option("--values", help="Its values, separated by commas; lists and tables as JSON.")
     ],
     measure: Annotated[
-        list[str] | None, typer.Option("--measure", help="What to tell of each point; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            help="What to tell of each point; may be repeated; default: value and size. "
+            f"Of the best book: {', '.join(BOOK)}; of Theorem 1 and Lemma 1, with --advantage and "
+            f"--epsilon: {', '.join(BOUNDS)}; of the equilibrium: {', '.join(EQUILIBRIUM)}.",
+        ),
     ] = None,
     cost: options.Cost = None,
     budget: Annotated[
@@ -37,8 +44,9 @@ def sweep(
         float | None, typer.Option("--epsilon", help="Theorem 1's ε, for measures of it.")
     ] = None,
     gap: Annotated[
-        float, typer.Option("--gap", min=0.0, help="To what gap equilibria are solved, if measured.")
-    ] = 1e-4,
+        float | None,
+        typer.Option("--gap", min=0.0, help="To what gap equilibria are solved, if measured: 1e-4."),
+    ] = None,
     changes: options.Set = None,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the points as CSV.")
@@ -84,7 +92,7 @@ def sweep(
             stop=stop,
             progress=show.progress(quiet or as_json, lasting=True),
         )
-    tell(result, csv, plot, save, as_json)
+    tell(result, csv, plot, as_json)
     if stop.asked:
         raise typer.Exit(130)
 
@@ -101,9 +109,7 @@ def check_outputs(csv: Path | None, *figures: Path | None) -> None:
             check_figure(figure)
 
 
-def tell(
-    result: SweepResult, csv: Path | None, plot: Path | None, save: Path | None, as_json: bool
-) -> None:
+def tell(result: SweepResult, csv: Path | None, plot: Path | None, as_json: bool) -> None:
     """Write and print what a sweep found."""
     from preplay.experiments.sweep import marking
     from preplay.figures import save_figure
@@ -121,14 +127,14 @@ def tell(
             for p in result.points
         ]
         heads = ("side", result.key, *measures, *(["ending"] if marked else []))
-        show.print_table(heads, cells, right=range(1, 2 + len(measures)))
+        show.print_table(heads, cells, right=range(1, 2 + len(measures)), cut=1, keys=2)
         if marked:
-            print("\nPoints that did not end complete were cut short; bounds say what may be missing.")
+            print()
+            show.say("Points that did not end complete were cut short; bounds say what may be missing.")
     if plot is not None:
         save_figure(result.plot(), plot)
-    for path in (csv, plot, save):
-        if path is not None and not as_json:
-            print(f"\nWritten: {path}")
+    if not as_json:
+        show.kept(result, csv, plot)
 
 
 def numbers(text: str) -> list[float]:

@@ -132,7 +132,8 @@ def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator
     run = open_run(directory)
     if run.matchup.get("kind") != "chess":
         raise InputError(
-            f"{directory}: a run of kind '{run.matchup.get('kind')}'; expected chess without a clock"
+            f"{directory}: a run of '{run.name}' (kind '{run.matchup.get('kind')}'); "
+            "expected chess without a clock"
         )
     both = run.command == "equilibrium"
     prepared = run.book((side or "white") if both else side)
@@ -181,11 +182,10 @@ def _arguments(book: str, side: str | None, settings: UciSettings) -> list[str]:
 
 
 def _book_file(book: str, side: str | None) -> str:
-    """The book file that a run holds; other names stand for themselves."""
+    """The book file that a run holds, if it is of chess; other names stand for themselves."""
     if not book or not Path(book).is_dir():
         return book
-    from preplay.runs import open_run
+    from preplay.runs import find_chess_book, open_run
 
-    run = open_run(Path(book))
-    run.book(side)  # whether there is one
-    return str(run.book_file(side))
+    find_chess_book(Path(book), side)  # whether there is one
+    return str(open_run(Path(book)).book_file(side))

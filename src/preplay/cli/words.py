@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from preplay.accounts import Account
     from preplay.game import Side
     from preplay.matchup import Matchup
+    from preplay.sampling.timeshare import TimeShare
 
 SOURCES = {
     "own": "the opponent's own games",
@@ -23,10 +24,14 @@ SOURCES = {
 }
 
 
-def rivals(given: Sequence[str], side: str) -> list[str]:
+def rivals(given: Sequence[str], side: str, spec: str) -> list[str]:
     """The settings that `--rival FILE[:SHARE]` stands for, against a side that prepares."""
+    from preplay.matchup import load_config
+
     if not given:
         return []
+    if not str(load_config(spec)[1].get("kind")).startswith("chess"):
+        raise InputError(f"--rival {given[0]}: plays chess; expected a chess matchup, not '{spec}'")
     rows: list[dict[str, object]] = []
     for text in given:
         file, colon, share = text.rpartition(":")
@@ -62,23 +67,26 @@ def points(gain: float) -> str:
     return f"{value:+.{2 if abs(value) < 10 else 1}f} points per 100 games"
 
 
-def positions(count: int) -> str:
-    """So many positions."""
-    return f"{count:,} {'position' if count == 1 else 'positions'}"
+def print_clock(clock: TimeShare) -> None:
+    """What fresh games under a clock said."""
+    print()
+    for label, text in clock.lines():
+        show.fact(label, text)
 
 
 def print_account(account: Account) -> None:
     """What a book against people rests on, and whom it is good against."""
-    met = f"{account.met:,} of {positions(account.size)}"
     if account.size:
-        print(f"  met before           {met} occurred in the opponent's games")
+        met = f"{account.met:,} of {show.histories(account.size)}"
+        show.fact("met before", f"{met} end in positions of the opponent's games")
     for name, gain in account.gain._asdict().items():
         if abs(gain) > 5e-7:
-            print(f"  gained from          {points(gain)}: {SOURCES[name]}")
+            show.fact("gained from", f"{points(gain)}: {SOURCES[name]}")
     if account.against:
         print()
         rows = [
             (w.name, f"{w.share:.0%}", f"{w.unprepared:.4f}", f"{w.value:.4f}", points(w.gain))
             for w in account.against
         ]
-        show.print_table(("against", "comes", "unprepared", "prepared", "gain"), rows, right=(1, 2, 3))
+        titles = ("against", "comes", "unprepared", "prepared", "gain")
+        show.print_table(titles, rows, right=(1, 2, 3), cut=0)

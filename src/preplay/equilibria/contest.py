@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from preplay import bounds, response
+from preplay import response, theorems
 from preplay.book import Book, Entry
 from preplay.equilibria import Equilibrium, Mixed, SolverProgress, advantages, certify, payoff
 from preplay.equilibria.publicgame import ends, stop_values, stops
@@ -61,7 +61,7 @@ class Entropy:
     reached: float = 0.0
     """P_norm: how often it does, as far as the tree tells."""
     floor: float = 0.0
-    """`bounds.entropy_floor`: the least that `found` can be in an equilibrium; 0 says nothing."""
+    """`theorems.entropy_floor`: the least that `found` can be in an equilibrium; 0 says nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def contest(  # noqa: PLR0913  # an option each
         matchup.game,
         matchup.base,
         matchup.prep,
-        matchup.counted_at(bounds.price_of_both(costs, matchup.game.longest)),
+        matchup.counted_at(theorems.price_of_both(costs, matchup.game.longest)),
         costs,
         replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible),
         lazy=not matchup.enumerable,
@@ -145,7 +145,7 @@ def _whole(
     if not matchup.enumerable or stop.asked:
         return None
     most = Limits(BEYOND * max(512, grown.tree.size), negligible=matchup.negligible)
-    value = matchup.counted_at(bounds.price_of_both(costs, matchup.game.longest))
+    value = matchup.counted_at(theorems.price_of_both(costs, matchup.game.longest))
     whole = grow_contested(
         matchup.game, matchup.base, matchup.prep, value, costs, most, everything=True, stop=stop
     )
@@ -271,8 +271,8 @@ def _entropy(
             advantage=level,
             reached=first.reached,
             found=first.entropy,
-            floor=bounds.entropy_floor(level, value, cost, longest, first.reached),
-            bound=bounds.theorem2(level, value, cost, longest),
+            floor=theorems.entropy_floor(level, value, cost, longest, first.reached),
+            bound=theorems.theorem2(level, value, cost, longest),
             applies=first.reached >= 1.0 - 1e-9 and level > value + 0.01,
         )
         if best is None or (now.floor, now.reached) > (best.floor, best.reached):

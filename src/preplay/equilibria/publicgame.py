@@ -11,11 +11,11 @@ smaller, equivalent game and are checked against this module.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from preplay.arguments import check_both, check_number
 from preplay.equilibria import passes
 from preplay.errors import InputError
 from preplay.game import Side, other
@@ -83,11 +83,9 @@ def allowed(tree: Tree, memorizable: Bools | None) -> Bools:
 
 def check_costs(costs: Costs) -> Costs:
     """The two costs as floats; raises InputError unless both are finite and not negative."""
-    if len(costs) != 2:
-        raise InputError(f"got {len(costs)} costs; expected one for each of the two sides")
+    check_both("costs", costs)
     for cost in costs:
-        if not (math.isfinite(cost) and cost >= 0.0):
-            raise InputError(f"cost {cost}; expected a finite number that is not negative")
+        check_number("cost", cost, finite=True)
     return float(costs[0]), float(costs[1])
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
+from preplay.arguments import check_number, check_whole
 from preplay.equilibria import iteration
 from preplay.equilibria.folding import COST, FoldedGame, fold
 from preplay.equilibria.iteration import Rule, State
@@ -31,6 +32,7 @@ from preplay.equilibria.publicgame import (
     decisions,
 )
 from preplay.errors import InputError, SolverError, nearest
+from preplay.response import check_tree
 from preplay.tree import Bools, Tree
 
 
@@ -148,10 +150,19 @@ class Equilibrium:
         )
 
 
+def check_limits(gap: float, iterations: int | None, seconds: float | None) -> None:
+    """Raise InputError for limits of a solver that are none."""
+    check_number("gap", gap)
+    if iterations is not None:
+        check_whole("iterations", iterations)
+    if seconds is not None:
+        check_number("seconds", seconds)
+
+
 def check_method(method: str) -> None:
     """Raise InputError unless `solve` knows the method."""
     if method not in ("auto", "lp", *METHODS):
-        raise InputError(f"unknown method '{method}'; {nearest(method, ['auto', 'lp', *METHODS])}")
+        raise InputError(f"unknown method '{method}'; {nearest(str(method), ['auto', 'lp', *METHODS])}")
 
 
 def solve(
@@ -170,18 +181,17 @@ def solve(
     """An equilibrium of the meta-game on `tree`, to the asked gap or until a limit or `stop` says so.
 
     `start` is an equilibrium (or pair of mixed books) of the same tree to go on from, for other costs
-    say. `memorizable` [n] marks the histories that may be memorized at all. `gap` is about what the
-    solver can close; the error of the leaf values comes on top and is part of the result's `gap`.
+    say; a linear program asks only whether it will do. `memorizable` [n] marks the histories that may be
+    memorized at all. `gap` is about what the solver can close; the error of the leaf values comes
+    on top and is part of the result's `gap`.
     """
     began = time.perf_counter()
+    check_tree(tree)
     costs, mask = check_costs(costs), allowed(tree, memorizable)
     check_method(method)
+    check_limits(gap, iterations, seconds)
     tree.check_price(1, costs[0])
     tree.check_price(2, costs[1])
-    if not gap >= 0.0:
-        raise InputError(f"gap {gap}; expected a number that is not negative")
-    if iterations is not None and iterations < 0:
-        raise InputError(f"iterations {iterations}; expected a number that is not negative")
     leaf_values = tree.value[tree.leaves]
     if not np.all(np.isfinite(leaf_values)):
         raise InputError("a leaf of the tree has no value; expected one at every leaf")
@@ -189,20 +199,12 @@ def solve(
     best = _Best(game)
     watch = _Watch(began, gap, iterations, seconds, progress, stop)
     if method == "auto":
-        free = start is None and (iterations is None or iterations >= ITERATIONS)
+        free = iterations is None or iterations >= ITERATIONS
         method = "lp" if free and game.size <= SMALL else "sweep"
+    warm = None if start is None else _start(tree, game, start)
     if method == "lp":
-        from preplay.equilibria.lp import solve_lp  # and scipy, which the others do without
-
-        masses, done = solve_lp(game, seconds)
-        if masses is None:  # out of time: a short run of the default is better than nothing
-            short = replace(watch, iterations=SHORT, seconds=None)
-            done = _minimize(game, METHODS["sweep"], None, best, short)
-        else:
-            best.offer(masses)
-            watch.record(done, best.gap)
+        done = _by_program(game, warm, best, watch)
     else:
-        warm = None if start is None else _start(tree, game, start)
         done = _minimize(game, METHODS[method], warm, best, watch)
     x = game.spread(best.masses)
     certificate = certify(tree, costs, *x, memorizable=memorizable)
@@ -221,6 +223,24 @@ def solve(
         decisions=game.size,
         trace=tuple(watch.trace),
     )
+
+
+def _by_program(game: FoldedGame, start: Mixed | None, best: _Best, watch: _Watch) -> int:
+    """The linear program, unless the start will do; returns the iterations done."""
+    from preplay.equilibria.lp import solve_lp  # and HiGHS, which the others do without
+
+    if start is not None:
+        best.offer(start)
+        if best.gap <= watch.gap:
+            watch.record(0, best.gap)
+            return 0
+    masses, done = solve_lp(game, watch.seconds)
+    if masses is None:  # out of time: a short run of the default is better than nothing
+        short = replace(watch, iterations=SHORT, seconds=None)
+        return _minimize(game, METHODS["sweep"], None, best, short)
+    best.offer(masses)
+    watch.record(done, best.gap)
+    return done
 
 
 class _Best:
@@ -334,11 +354,3 @@ def _start(tree: Tree, game: FoldedGame, start: Equilibrium | Mixed) -> Mixed:
     x = start.x if isinstance(start, Equilibrium) else start
     every = decisions(tree)
     return game.gather((check_mixed(tree, x[0], 1, every), check_mixed(tree, x[1], 2, every)))
-
-
-def iterations_to(game: FoldedGame, method: Method, gap: float, limit: int) -> int | None:
-    """How many iterations a method takes to the gap on a folded game; None beyond the limit."""
-    best = _Best(game)
-    watch = _Watch(time.perf_counter(), gap, limit, None, None, None)
-    done = _minimize(game, method, None, best, watch)
-    return done if best.gap <= gap else None

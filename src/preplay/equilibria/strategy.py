@@ -1,4 +1,4 @@
-"""Mixed books in use: pure books drawn from them, and the play that they amount to.
+"""Mixed books in use: the play that they amount to.
 
 A mixed book is an array x [n]: the probability of each own history being in the book, non-increasing
 along own prefixes. It does not say how histories of different lines go together, and need not: all
@@ -16,12 +16,6 @@ from preplay.compiled import jit
 from preplay.equilibria.publicgame import Mixed, check_mixed, decisions, stop_values
 from preplay.game import FINAL, Side, other
 from preplay.tree import Bools, Bytes, Floats, Ints, Tree
-
-
-def draw(tree: Tree, side: Side, x: Floats, rng: np.random.Generator) -> Bools:
-    """[n] a pure book drawn from the mixed book x: closed under own prefixes, each h with P = x(h)."""
-    clean = check_mixed(tree, x, side, decisions(tree))
-    return _draw(tree.parent, tree.player, np.int8(side), clean, rng.random(tree.size))
 
 
 def behaviour(tree: Tree, side: Side, x: Floats) -> Floats:
@@ -106,24 +100,6 @@ def _mover(tree: Tree) -> Bytes:
     mover = tree.player[np.maximum(tree.parent, 0)].copy()
     mover[0] = -1
     return mover
-
-
-@jit
-def _draw(parent: Ints, player: Bytes, side: np.int8, x: Floats, uniform: Floats) -> Bools:
-    """Stay at each own history with probability x(h) / x(previous own), independently."""
-    n = len(parent)
-    book = np.zeros(n, dtype=np.bool_)
-    held = np.ones(n, dtype=np.bool_)
-    last = np.ones(n)
-    for k in range(n):
-        if k > 0:
-            above = parent[k]
-            own = player[above] == side
-            held[k] = book[above] if own else held[above]
-            last[k] = x[above] if own else last[above]
-        if player[k] == side and held[k]:
-            book[k] = uniform[k] * last[k] < x[k]
-    return book
 
 
 @jit

@@ -6,53 +6,24 @@ import csv
 import io
 import json
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from preplay import journal
 from preplay.errors import InputError, nearest
+from preplay.experiments.measures import BOOK, BOUNDS, EQUILIBRIUM, MEASURES
 from preplay.experiments.workers import computed
+from preplay.frozen import freeze
 from preplay.game import Side
 from preplay.growth import Limits
 from preplay.matchup import Matchup
-from preplay.matchup.source import from_config
-from preplay.stopping import Stop
+from preplay.matchup.source import BY_ENGINES, from_config
+from preplay.stopping import NEVER, Stop
 from preplay.text import cell
-
-if TYPE_CHECKING:
-    from preplay.matchup import Matchup
-
-BOOK = (
-    "value",
-    "size",
-    "net",
-    "upper",
-    "baseline",
-    "unprepared",
-    "gain",
-    "histories",
-    "questions",
-    "searches",
-    "seconds",
-)
-"""What a sweep can tell of the best book at each point."""
-BOUNDS = ("entropy", "p_norm", "firsts", "size_bound", "guarantee", "reached")
-"""What it can tell of Theorem 1 and Lemma 1: how exploitable the opponent's randomness leaves them."""
-EQUILIBRIUM = (
-    "equilibrium",
-    "equilibrium_lower",
-    "equilibrium_upper",
-    "equilibrium_gap",
-    "equilibrium_size",
-    "equilibrium_entropy",
-)
-"""What it can tell of the equilibrium of preparation, for the side: its value, bounds of that, and how
-much the side memorizes and how randomly it plays in it."""
-MEASURES = (*BOOK, *BOUNDS, *EQUILIBRIUM)
-"""What a sweep can tell of each point."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +61,9 @@ class Point:
     """What a search that took no part in the choice says of the book, where one was asked."""
     besides: Mapping[str, int | float | None] = field(default_factory=dict)
     """What was measured besides the book; None: beyond all numbers."""
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def whole(self) -> bool:
@@ -226,21 +200,21 @@ def check_measures(names: Sequence[str]) -> None:
             raise InputError(f"measure '{name}'; {nearest(name, MEASURES)}")
 
 
-def run_task(task: Task, opening: Opening = opened) -> Point:
-    """Prepare at one setting, and measure what is asked for besides."""
+def run_task(task: Task, opening: Opening = opened, stop: Stop = NEVER) -> Point:
+    """Prepare at one setting, and measure what is asked for besides; a stop request cuts it short."""
     from preplay.judging import afresh
     from preplay.preparation import prepare
 
     with opening(task) as matchup:
         judge = matchup.judge if task.afresh else None
         chooser = replace(matchup, judge=None) if task.afresh else matchup
-        prepared = prepare(chooser, task.side, task.cost, task.budget, task.limits)
+        prepared = prepare(chooser, task.side, task.cost, task.budget, task.limits, stop=stop)
         best, grown = prepared.response, prepared.grown
         fresh = prepared.judged.fresh if prepared.judged else None
         if judge is not None:
-            found = afresh(matchup.game, judge.value, prepared)
+            found = afresh(matchup.game, judge.value, prepared, stop)
             fresh = found.value if found else None
-        besides, endings = _besides(matchup, task)
+        besides, endings = _besides(matchup, task, stop)
         short: list[str] = [grown.ending] if grown.ending != "complete" else []
         short += [f"{what}: {ending}" for what, ending in endings.items() if ending != "complete"]
         return Point(
@@ -264,14 +238,16 @@ def run_task(task: Task, opening: Opening = opened) -> Point:
         )
 
 
-def _besides(matchup: Matchup[Any], task: Task) -> tuple[dict[str, int | float | None], dict[str, str]]:
+def _besides(
+    matchup: Matchup[Any], task: Task, stop: Stop
+) -> tuple[dict[str, int | float | None], dict[str, str]]:
     """What a task asks for besides the book, and how each of it ended."""
     found: dict[str, int | float | None] = {}
     endings: dict[str, str] = {}
     if task.besides.bounds is not None:
         from preplay.bounding import bound
 
-        bounded = bound(matchup, task.side, *task.besides.bounds, task.cost, task.limits)
+        bounded = bound(matchup, task.side, *task.besides.bounds, task.cost, task.limits, stop=stop)
         first = bounded.theorem1
         assert first is not None  # an advantage and ε were given
         most = first.size_bound if math.isfinite(first.size_bound) else None
@@ -288,6 +264,7 @@ def _besides(matchup: Matchup[Any], task: Task) -> tuple[dict[str, int | float |
             gap=task.besides.gap,
             seconds=task.limits.seconds,
             limits=task.limits,
+            stop=stop,
             one_by_one=False,
         )
         solved, me = result.equilibrium, task.side - 1
@@ -315,7 +292,7 @@ def run_tasks(
 
     Each worker is a process of its own with one engine, so narrow trees leave no core idle. A stop
     request ends the workers; what their engines found is in the store. With an `opening` of its own all
-    is done in this process.
+    is done in this process, and so are points that take less time than it takes to start another.
     """
     done = {(p.side, p.key, json.dumps(p.setting)): p for p in read_points(kept)} if kept else {}
     found: dict[int, Point] = {}
@@ -325,7 +302,7 @@ def run_tasks(
             found[number] = point
     rest = [number for number in range(len(tasks)) if number not in found]
     left = [tasks[number] for number in rest]
-    points = computed(run_task, left, workers, stop) if opening is None else _here(left, opening, stop)
+    points = _spread(left, workers, stop) if opening is None else _here(left, opening, stop)
     for place, point in points:
         found[rest[place]] = point
         if kept is not None:
@@ -336,11 +313,32 @@ def run_tasks(
 
 
 def _here(tasks: Sequence[Task], opening: Opening, stop: Stop) -> Iterator[tuple[int, Point]]:
-    """The number and the point of each task, one after the other."""
+    """The number and the point of each task, one after the other; none that a stop cut short."""
+
+    def whole(task: Task) -> Point | None:
+        point = run_task(task, opening, stop)
+        return None if stop.asked else point
+
     for number, task in enumerate(tasks):
-        if stop.asked:
+        point = None if stop.asked else whole(task)
+        if point is None:
             return
-        yield number, run_task(task, opening)
+        yield number, point
+
+
+QUICK = 0.8
+"""Seconds for points in this process: about as much as it takes to start another."""
+
+
+def _spread(tasks: Sequence[Task], workers: int, stop: Stop) -> Iterator[tuple[int, Point]]:
+    """The number and the point of each task: by this process as far as it is quick, then by workers."""
+    done = 0
+    if not any(task.config.get("kind") in BY_ENGINES for task in tasks):
+        for number, point in _here(tasks, opened, stop.until(time.monotonic() + QUICK)):
+            yield number, point
+            done += 1
+    for number, point in computed(run_task, tasks[done:], workers, stop):
+        yield done + number, point
 
 
 def read_points(path: Path) -> list[Point]:

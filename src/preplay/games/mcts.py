@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from preplay.errors import GameError, InputError
-from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S
+from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts, sample
 from preplay.policy import Menu, Option, menu_of, softmax
 from preplay.randomness import seed_of
@@ -57,7 +57,7 @@ class MctsPolicy(Generic[S]):
         return dict(zip(root.actions, root.visits, strict=True))
 
     def _distribution(self, state: S) -> Distribution:
-        actions = self.game.actions(state)
+        actions = actions_of(self.game, state)
         if len(actions) == 1:
             return {actions[0]: 1.0}
         tried = {action: n for action, n in self.visits(state).items() if n > 0}

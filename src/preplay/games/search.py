@@ -9,13 +9,26 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from preplay.errors import GameError, InputError
-from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S
+from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts
 from preplay.policy import Menu, Option, menu_of, softmax
 from preplay.randomness import seed_of
 
+KEPT = 200_000
+"""Positions of earlier searches that are remembered, about."""
 STREAM = 1
 """The stream of `preplay.randomness` that the play-outs draw from."""
+
+
+@dataclass
+class Found:
+    """What searches found. It is handed on to later ones where all of it is exact: means are rounded, and
+    an answer would depend on what was asked before."""
+
+    known: dict[tuple[int, Hashable], tuple[float, float]] = field(default_factory=dict)
+    """Bounds on the value by depth and key."""
+    means: bool = False
+    """Whether there was chance."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +52,7 @@ class SearchPolicy(Generic[S]):
     """Of the random games; each leaf has its own by its history."""
     key: Callable[[S], Hashable] | None = None
     """What tells states with different futures apart, to search a position once however reached."""
+    _found: Found = field(default_factory=Found, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.depth < 1:
@@ -65,12 +79,15 @@ class SearchPolicy(Generic[S]):
 
     def values(self, state: S) -> dict[str, float]:
         """Player 1's value of every action at a decision, exact for the depth."""
-        search = _Search(self.game, self._estimate(), self.key)
-        actions = self.game.actions(state)
+        found = self._found if self.by_position and not self._found.means else Found()
+        if len(found.known) > KEPT:
+            found.known.clear()
+        search = _Search(self.game, self._estimate(), self.key, found)
+        actions = actions_of(self.game, state)
         return {a: search.value(self.game.next(state, a), self.depth - 1, 0.0, 1.0) for a in actions}
 
     def _distribution(self, state: S) -> Distribution:
-        actions = self.game.actions(state)
+        actions = actions_of(self.game, state)
         if len(actions) == 1:
             return {actions[0]: 1.0}
         values = self.values(state)
@@ -119,8 +136,7 @@ class _Search(Generic[S]):
     game: Game[S]
     estimate: Callable[[S], float]
     key: Callable[[S], Hashable] | None
-    known: dict[tuple[int, Hashable], tuple[float, float]] = field(default_factory=dict)
-    """Bounds on the value by depth and key."""
+    found: Found
 
     def value(self, state: S, depth: int, low: float, high: float) -> float:
         """Player 1's value if it lies between `low` and `high`, else a bound on that side of it."""
@@ -132,18 +148,19 @@ class _Search(Generic[S]):
         if player == CHANCE or depth == 0:
             low, high = 0.0, 1.0  # exact at no extra price
         place = (depth, self.key(state))
-        least, most = self.known.get(place, (0.0, 1.0))
+        least, most = self.found.known.get(place, (0.0, 1.0))
         if least >= high or least == most:
             return least
         if most <= low:
             return most
         value = self._look(state, player, depth, low, high)
-        self.known[place] = (least if value <= low else value, most if value >= high else value)
+        self.found.known[place] = (least if value <= low else value, most if value >= high else value)
         return value
 
     def _look(self, state: S, player: int, depth: int, low: float, high: float) -> float:
         game = self.game
         if player == CHANCE:
+            self.found.means = True
             mean = 0.0
             for action, p in game.chance(state).items():
                 if p > 0.0:

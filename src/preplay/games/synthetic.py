@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from preplay.errors import InputError
 from preplay.game import CHANCE, FINAL, Distribution
 from preplay.policy import softmax
-from preplay.tree import Tree, from_parents
 from preplay.value import Value
 
 _MASK = (1 << 64) - 1
@@ -125,53 +122,6 @@ class SyntheticValue:
     def values(self, states: Sequence[SyntheticState]) -> list[Value]:
         """The estimate, taken as it is."""
         return [Value(_squeeze(state.advantage)) for state in states]
-
-
-def random_tree(
-    histories: int, branching: int = 3, luck: float = 0.1, seed: int = 0, randomness: float = 0.5
-) -> Tree:
-    """A random Tree of about `histories` histories, made in one go: for benchmarks of solvers.
-
-    Each history has 1 to 2 * branching - 1 children, players alternate by depth but for chance, and the
-    values are the exact ones of base against base.
-    """
-    rng = np.random.default_rng(seed)
-    parents = [np.array([-1], dtype=np.int64)]
-    level = np.zeros(1, dtype=np.int64)
-    total = 1
-    while total < histories and len(level):
-        children = rng.integers(1, 2 * branching, size=len(level))
-        room = histories - total
-        children = np.where(np.cumsum(children) <= room, children, 0)
-        if not children.any():
-            break
-        parents.append(np.repeat(level, children))
-        level = np.arange(total, total + len(parents[-1]))
-        total += len(level)
-    parent = np.concatenate(parents)
-    depth = np.repeat(np.arange(len(parents)), [len(p) for p in parents])
-    leaf = np.ones(total, dtype=np.bool_)
-    leaf[parent[1:]] = False
-    player = np.where(rng.random(total) < luck, CHANCE, 1 + depth % 2)
-    player[leaf] = FINAL
-    columns = []
-    for _ in range(2):
-        weight = np.exp(rng.normal(size=total) / randomness)
-        weight[0] = 1.0
-        sums = np.bincount(parent[1:], weights=weight[1:], minlength=total)
-        weight[1:] /= sums[parent[1:]]
-        columns.append(weight)
-    base, prep = columns
-    prep = np.where(player[np.maximum(parent, 0)] == CHANCE, base, prep)
-    value = np.where(leaf, rng.random(total), 0.0)
-    starts = np.cumsum([0] + [len(p) for p in parents])
-    for d in range(len(parents) - 1, 0, -1):
-        rows = slice(int(starts[d]), int(starts[d + 1]))
-        above = slice(int(starts[d - 1]), int(starts[d]))
-        value[above] += np.bincount(
-            parent[rows] - above.start, base[rows] * value[rows], above.stop - above.start
-        )
-    return from_parents(parent, player, base, prep, np.clip(value, 0.0, 1.0))
 
 
 def _mix(x: int) -> int:

@@ -59,6 +59,8 @@ class TabularGame:
     histories: int
     offers: tuple[bool, bool] = (False, False)
     """Whether each side has a menu somewhere."""
+    estimates: bool = False
+    """Whether a history has a value that stands in for the exact one."""
 
     def root(self) -> Node:
         """The empty history."""
@@ -113,7 +115,7 @@ class TabularMenus:
 
 def _menu(node: Node) -> Menu:
     options = [Option(action, node.prep[action]) for action in node.menu]
-    return tuple(sorted(options, key=lambda option: -option.opinion))
+    return tuple(sorted(options, key=lambda option: -option.liking))
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,8 @@ def parse(data: Any) -> TabularGame:
             mean = sum(p * node.children[a].value for a, p in node.base.items())
             node.value = min(1.0, max(0.0, mean))  # rounding may leave the interval
     choosing = {node.player for node in order if node.menu}
-    return TabularGame(root, longest, widest, len(order), (1 in choosing, 2 in choosing))
+    estimates = any(node.estimate is not None for node in order)
+    return TabularGame(root, longest, widest, len(order), (1 in choosing, 2 in choosing), estimates)
 
 
 def _fill(node: Node, raw: Any) -> None:

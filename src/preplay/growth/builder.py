@@ -211,7 +211,7 @@ class Builder:
             self.rests.update(np.flatnonzero(columns["action"] == self.names[REST]).tolist())
 
 
-def check_whole(columns: Mapping[str, npt.NDArray[Any]], names: Iterable[str]) -> None:
+def check_counts(columns: Mapping[str, npt.NDArray[Any]], names: Iterable[str]) -> None:
     """Raise ValueError for columns that must count something and do not."""
     if any(columns[name].dtype.kind not in "iu" for name in names):
         raise ValueError("numbers that are not whole")
@@ -221,7 +221,7 @@ def _check(columns: Mapping[str, npt.NDArray[Any]]) -> None:
     """Raise ValueError for what no growth can have written: a damaged file must certify nothing."""
     parent, first, count, stage = (columns[name] for name in ("parent", "first", "count", "stage"))
     n = len(parent)
-    check_whole(columns, ("first", "count", "stage"))
+    check_counts(columns, ("first", "count", "stage"))
     if any(columns[name].shape != (n,) for name in ("first", "count", "stage")):
         raise ValueError("columns of unequal length")
     if parent[0] != -1 or np.any(parent[1:] < 0) or np.any(parent >= np.arange(n)):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from preplay.game import S, Side
-from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder, check_whole
+from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder, check_counts
 from preplay.growth.columns import read_columns, reading, save_columns
 from preplay.growth.front import FIRST, Front
 from preplay.growth.intervals import BOUNDS
@@ -99,7 +99,7 @@ def _check(columns: Mapping[str, Any]) -> None:
     """Raise ValueError for what no growth can have written: a damaged file must certify nothing."""
     n, parent = len(columns["parent"]), columns["parent"]
     whole = ("asked", "untaken", "window", "choosing", "beaten", "spent")
-    check_whole(columns, (name for name in whole if name in columns))
+    check_counts(columns, (name for name in whole if name in columns))
     if any(columns[name].dtype != np.float64 for name in ("reach", *BOUNDS)):
         raise ValueError("bounds that are no plain numbers")
     if any(columns[name].shape != (n,) for name in ("reach", *BOUNDS)):

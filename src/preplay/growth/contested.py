@@ -24,6 +24,7 @@ from typing import Any, Generic
 import numpy as np
 import numpy.typing as npt
 
+from preplay.arguments import check_both, check_made
 from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S
 from preplay.growth.asking import Questions, to_evaluator, to_policy
@@ -82,6 +83,8 @@ class ContestedGrowth(Generic[S]):
         check_pair(self.base, "base")
         check_pair(self.prep, "prep")
         check_evaluator(self.value)
+        check_made("limits", self.limits, Limits, "as Limits(histories=1000)")
+        check_both("costs", self.costs)
         check_prices(*self.costs)
         self.ending: Ending = "complete"
         self.kept: Mapping[str, npt.NDArray[Any]] = {}

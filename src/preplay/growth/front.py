@@ -185,7 +185,7 @@ class Front(Generic[S]):
         The rest of the opponent's moves is a leaf whatever it is worth: it ends the book.
         """
         built, reach, (mean, radius) = self.built, self.reach[k], value
-        if not (0.0 <= mean <= 1.0 and radius >= 0.0):
+        if type(mean) is not float or not (0.0 <= mean <= 1.0 and radius >= 0.0):
             self.met.value(k, value)
         built.value[k] = mean
         low = high = mean if self.side == 1 else 1.0 - mean

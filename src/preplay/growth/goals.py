@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from preplay.arguments import check_number, check_whole
 from preplay.errors import InputError
 from preplay.tree import Tree
 
@@ -57,8 +58,7 @@ def check_goal(goal: Goal) -> None:
 def check_prices(*costs: float) -> None:
     """Raise InputError unless all costs are numbers of at least 0."""
     for cost in costs:
-        if not isinstance(cost, (int, float)) or not cost >= 0.0:
-            raise InputError(f"cost {cost!r}; expected a number of at least 0")
+        check_number("cost", cost)
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,15 @@ class Limits:
     """Histories reached no oftener than this stay leaves of unknown value, 0.5 ± 0.5."""
     window: int = 64
     """Questions under way at once; part of the result's identity when growth is cut short."""
+
+    def __post_init__(self) -> None:
+        if self.histories is not None:
+            check_whole("histories", self.histories, 1)
+        if self.seconds is not None:
+            check_number("seconds", self.seconds)
+        check_number("gap", self.gap)
+        check_number("negligible", self.negligible)
+        check_whole("window", self.window, 1)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from typing import Generic
 
+from preplay.arguments import is_share
 from preplay.errors import GameError
 from preplay.game import FINAL, Distribution, Game, S, check_length
 from preplay.growth.builder import Builder
@@ -102,7 +104,7 @@ class Met(Generic[S]):
     def value(self, k: int, value: Value) -> tuple[float, float]:
         """Mean and radius of an evaluator's answer, if they make sense."""
         mean, radius = value
-        if not (0.0 <= mean <= 1.0 and radius >= 0.0):
+        if not (is_share(mean) and is_share(radius, inf)):
             raise GameError(
                 f"{self.where(k)}: value {mean} ± {radius}; "
                 "expected a mean in [0, 1] and a radius of at least 0"
@@ -112,7 +114,7 @@ class Met(Generic[S]):
     def utility(self, k: int, state: S) -> float:
         """What the game says about its end, if it makes sense."""
         utility = self.game.utility(state)
-        if not 0.0 <= utility <= 1.0:
+        if not is_share(utility):
             raise GameError(f"{self.where(k)}: utility {utility}; expected a number in [0, 1]")
         return utility
 

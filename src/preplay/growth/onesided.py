@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from preplay.arguments import check_made
 from preplay.game import Game, S, Side, check_side, other
 from preplay.growth import checkpoints
 from preplay.growth.front import Front
@@ -47,7 +48,8 @@ def grow(  # noqa: PLR0913  # an option each
     again when the file exists. Answers are applied in the order asked, so a finished growth, and one
     cut short by `limits.histories`, does not depend on timing or on how many engines work.
     """
-    limits = limits or Limits()
+    limits = Limits() if limits is None else limits
+    check_made("limits", limits, Limits, "as Limits(histories=1000)")
     check_side(side)
     check_pair(base, "base")
     check_policy(prep, "prep")

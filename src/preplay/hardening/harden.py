@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from preplay.arguments import check_number
 from preplay.book import Book
 from preplay.errors import InputError
 from preplay.game import Distribution, S, Side, other
 from preplay.growth.goals import Ending, Limits
 from preplay.hardening.hideout import Hideout, Hiding
-from preplay.hardening.program import Solved, given_away, solve
-from preplay.hardening.replies import exits, hopes, nets, unjudged
+from preplay.hardening.program import Solved, given_away, least_plan
+from preplay.hardening.replies import exit_shares, hopes, nets, unjudged
 from preplay.hardening.softmax import Softmax, SoftmaxPair, compared, softmax_pairs, undecided
 from preplay.hardening.telling import books, unprepared
 from preplay.judging import CONFIDENT, Judge, Judged, ask
@@ -54,7 +55,7 @@ class HardenProgress:
 
 @dataclass(frozen=True, eq=False)
 class Hardened:
-    """A mix by position with what it leaves a preparer. Values are the preparer's, net of memory."""
+    """A mix by history with what it leaves a preparer. Values are the preparer's, net of memory."""
 
     side: Side
     """Who hides."""
@@ -98,13 +99,13 @@ class Hardened:
 def menus_to_hide(matchup: Matchup[S], side: Side, cost: float, loss: float | None) -> Menus[S]:
     """The moves among which a side may hide; refuses what cannot be hardened."""
     check_cost(cost)
-    if loss is not None and not loss >= 0.0:
-        raise InputError(f"loss {loss}; expected a number of at least 0")
+    if loss is not None:
+        check_number("loss", loss)
     menus = matchup.menus[side - 1]
     if menus is None:
         raise InputError(
-            f"side {matchup.sides[side - 1]} has no moves to choose among; give --choose K, or in a "
-            'tabular game "menu": true'
+            f"side {matchup.sides[side - 1]} has no moves to choose among; expected prep.choose, menus, "
+            'or in a tabular game "menu": true'
         )
     return menus
 
@@ -184,7 +185,7 @@ def _curve_error(matchup: Matchup[S], growth: Hiding[S], at: Hideout, y: Floats,
     """How far the error of a calibration can move what the best book earns, with 95 % confidence."""
     if matchup.calibration is None:
         return 0.0
-    mass = exits(at, y, nets(at, y, price)[1].astype(np.float64))
+    mass = exit_shares(at, y, nets(at, y, price)[1].astype(np.float64))
     ends = np.flatnonzero((mass > 0.0) & (at.judged | at.estimated))
     value = at.value[ends] if other(growth.side) == 1 else 1.0 - at.value[ends]
     lengths = [len(growth.history(k)) for k in ends.tolist()]
@@ -220,7 +221,7 @@ def _worked_out(
     growing, judging, _ = clocks
     while True:
         at = growth.hideout()
-        found = solve(at, price, loss, gap / 4.0, method)
+        found = least_plan(at, price, loss, gap / 4.0, method)
         if growth.due:
             growth.save()
         upper = hopes(at, found.y, price)[1]
@@ -286,7 +287,7 @@ def _afresh(
     before = value if growth.before is None else growth.before
     judged = Judged(growth.rounds, int(at.judged.sum()), before, value, left=left)
     stay = nets(at, found.y, price)[1]
-    mass = exits(at, found.y, stay.astype(np.float64))
+    mass = exit_shares(at, found.y, stay.astype(np.float64))
     nodes = np.flatnonzero((mass > 0.0) & (at.judged | at.estimated)).tolist()
     histories = [growth.history(k) for k in nodes]
     answers = [] if last.asked else ask(growth.game, judge.fresh, histories, last)

@@ -264,7 +264,7 @@ class Hiding(Generic[S]):
             raise InputError(f"history {list(self.history(k))}: a menu with an action twice")
         made = [self._enter(k, action, 1.0, 1.0) for action in actions]
         for child, option in zip(made, menu, strict=True):
-            self._rows[child][OPINION] = option.opinion
+            self._rows[child][OPINION] = math.nan if option.opinion is None else option.opinion
         self._rows[made[0]][LEAD] = 1.0
         self._rows[k][FIRST : KIND + 1] = [made[0], len(made), HIDES]
         return made

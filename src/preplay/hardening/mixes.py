@@ -1,4 +1,4 @@
-"""A mix at the board: a policy by position, and what a preparer who chooses gets against it."""
+"""A mix at the board: a policy by history, and what a preparer who chooses gets against it."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def previous(at: Hideout, x: Floats) -> Floats:
 
 
 @jit_of(lambda at, reach, cost, iterations, *_: 20 * iterations * len(reach))
-def sweep(
+def match_regrets(
     at: Hideout,
     reach: Floats,
     cost: float,

@@ -33,7 +33,7 @@ class Solved(NamedTuple):
     method: str
 
 
-def solve(
+def least_plan(
     at: Hideout,
     cost: float,
     loss: float | None,
@@ -167,7 +167,7 @@ def _sweeps(at: Hideout, cost: float, gap: float, most: int) -> Solved:
     done, best, lower = 0, (np.inf, np.ones(n)), -np.inf
     zeros = np.zeros(n)
     while done < most:
-        passes.sweep(at, reach, cost, BLOCK, done, regret, book, mean_y, mean_x)
+        passes.match_regrets(at, reach, cost, BLOCK, done, regret, book, mean_y, mean_x)
         done += BLOCK
         y = passes.plan(at, _clean(at, passes.mixed(at, mean_y)))
         upper = passes.respond(at, reach, y, cost, False, np.zeros(n, dtype=np.bool_), np.zeros(n))

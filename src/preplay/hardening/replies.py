@@ -29,7 +29,7 @@ def nets(at: Hideout, y: Floats, cost: float) -> tuple[float, Bools]:
     return passes.respond(at, reach, y, cost, False, stay, np.zeros(len(at.parent))), stay
 
 
-def exits(at: Hideout, y: Floats, x: Floats) -> Floats:
+def exit_shares(at: Hideout, y: Floats, x: Floats) -> Floats:
     """[n] how likely play leaves a (mixed) book x at each history, where v(h) then counts."""
     stays = np.where(at.kind == OWN, x, 0.0)
     ends = (at.kind == LEAF) | (at.kind == OWN)
@@ -43,10 +43,10 @@ def unjudged(at: Hideout, found: Solved, plans: Iterable[Floats], cost: float) -
     What the best mix leaves changes with v(h) as often as play leaves the preparer's mixed book at h; the
     certificate of a plan rests on the exits of the best book against it, and of the empty one.
     """
-    weight = exits(at, found.rival, found.x)
+    weight = exit_shares(at, found.rival, found.x)
     for y in (found.y, *plans):
         for book in (nets(at, y, cost)[1].astype(np.float64), np.zeros(len(at.parent))):
-            weight = np.maximum(weight, exits(at, y, book))
+            weight = np.maximum(weight, exit_shares(at, y, book))
     nodes = np.flatnonzero(at.estimated & (weight > LEAST))
     ranked: list[int] = nodes[np.lexsort((nodes, -weight[nodes]))].tolist()
     return ranked

@@ -90,6 +90,7 @@ def _temperatures(at: Hideout) -> list[float]:
     leads = np.flatnonzero(at.lead)
     lead[at.parent[leads]] = at.opinion[leads]
     behind = lead[above[others]] - at.opinion[others]
+    behind = behind[~np.isnan(behind)]
     scale = float(np.mean(np.abs(behind))) if len(behind) else 0.0
     return [0.0, *(_round(scale * part) for part in GRID)] if scale > 0.0 else [0.0]
 
@@ -103,5 +104,11 @@ def _plan(at: Hideout, randomness: float) -> Floats:
     mix = np.ones(len(at.parent))
     for k in np.flatnonzero(at.kind == HIDES).tolist():
         below = slice(int(at.first[k]), int(at.first[k] + at.children[k]))
-        mix[below] = softmax(at.opinion[below].tolist(), randomness)
+        mix[below] = softmax(_heard(at.opinion[below]).tolist(), randomness)
     return passes.plan(at, mix)
+
+
+def _heard(opinions: Floats) -> Floats:
+    """What a softmax goes by: it never draws a move without an opinion, unless all are such."""
+    told = ~np.isnan(opinions)
+    return np.where(told, opinions, -np.inf) if told.any() else np.zeros_like(opinions)

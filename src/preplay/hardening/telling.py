@@ -1,4 +1,4 @@
-"""A plan as people play and learn it: a policy by position, and both sides' books."""
+"""A plan as people play and learn it: a policy by history, and both sides' books."""
 
 from __future__ import annotations
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
-
-from pydantic import Field, field_validator, model_validator
+from typing import Any
 
 from preplay.chess.books.lines import position_key
 from preplay.chess.calibration import LIVELY, Calibrator, Table
@@ -23,14 +20,25 @@ from preplay.chess.engines.speculation import Speculation
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.person import Level
 from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, Search, scores
-from preplay.chess.players.repertoire import KnownGame, Repertoire, RepertoirePlay, read_repertoire
+from preplay.chess.players.repertoire import (
+    KnownGame,
+    Repertoire,
+    RepertoirePlay,
+    check_playable,
+    read_repertoire,
+)
 from preplay.chess.rules import ChessGame, ChessState, line_san
 from preplay.errors import InputError
 from preplay.game import Side, walk
+from preplay.matchup.chess_settings import (
+    AtBoard,
+    Chess,
+    Preparation,
+    recorded,
+    study,
+)
 from preplay.matchup.chess_values import (
     RESULTS,
-    ChessValue,
-    Judging,
     judge_of,
     judges_of,
     played_out,
@@ -38,118 +46,13 @@ from preplay.matchup.chess_values import (
     valuer_of,
 )
 from preplay.matchup.model import Engines, Matchup, Notation, Sampling
-from preplay.matchup.people import Known, Seat, people_of, seat_of_engine, seat_of_games, seat_of_rivals
-from preplay.matchup.searching import BASE_NODES, PREP_NODES, Searching, limited, search_of
-from preplay.matchup.settings import LIMITS, Offering, Settings, validate, without_idle_menus
+from preplay.matchup.people import Seat, people_of, seat_of_engine, seat_of_games, seat_of_rivals
+from preplay.matchup.searching import BASE_NODES, PREP_NODES, search_of
+from preplay.matchup.settings import (
+    validate,
+)
 from preplay.policy import Policy
 from preplay.value import Evaluator
-
-
-class Player(Searching):
-    """A search and how randomly it plays."""
-
-    randomness: float = Field(default=0.0, ge=0.0)
-
-
-class Preparation(Player, Offering):
-    """What a side would play after long study, and the moves among which its book may choose."""
-
-    margin: float = Field(default=40.0, ge=0.0)
-    deviations: int | None = Field(default=1, ge=0)
-    repertoire: str = ""
-    """A PGN file: where it has moves, the book plays one of them."""
-    avoid: str = ""
-    """A PGN file: the last own move of its lines is never played."""
-    extend: str = ""
-    """A PGN file: what is known already, and costs nothing."""
-    digests: dict[str, str] = Field(default_factory=dict)
-    """Of these files, in runs: they must not have changed since."""
-
-    @property
-    def scored(self) -> int:
-        """How many moves a search must score, so that it tells the menu too."""
-        return max(self.multipv, self.choose) if self.offering else self.multipv
-
-
-class AtBoard(Player, Known):
-    """A side at the board: an engine, somebody whose games are known, or an opponent fitted before."""
-
-    rating: float | None = None
-    """For the logistic value model: what the rating difference is worth beside the score."""
-
-    def idle(self) -> Iterable[str]:
-        """Who scores one move has nothing to choose among."""
-        return ("randomness",) if self.multipv == 1 else ()
-
-
-class Start(Settings):
-    """Where the game begins."""
-
-    fen: str = ""
-    moves: list[str] = Field(default_factory=list)
-
-    @field_validator("moves", mode="before")
-    @classmethod
-    def _as_written(cls, value: Any) -> Any:
-        """Moves as people write them: "e4", "1.e4 c5" or a list."""
-        several = value if isinstance(value, list) else [value]
-        if not all(isinstance(text, str) for text in several):
-            return value
-        return [word for text in several for word in re.sub(r"\d+\s*\.+", " ", text).split()]
-
-
-class Rules(Settings):
-    """The game that is played, and how much of it engines are told.
-
-    `history`: the moves since the last capture or pawn's move, or the whole game.
-    """
-
-    start: Start = Start()
-    chess960: bool = False
-    length: int = Field(default=100, ge=1, le=1000)
-    history: Literal["reversible", "whole"] = "reversible"
-
-    def game(self) -> ChessGame:
-        """The game itself."""
-        moves, whole = tuple(self.start.moves), self.history == "whole"
-        return ChessGame(self.start.fen, moves, self.length, self.chess960, whole)
-
-
-class Chess(Rules):
-    """Everything about a chess matchup."""
-
-    kind: Literal["chess"] = "chess"
-    white: AtBoard = AtBoard()
-    black: AtBoard = AtBoard()
-    prep: Preparation = Preparation()
-    white_prep: Preparation | None = None
-    black_prep: Preparation | None = None
-    value: ChessValue = ChessValue()
-    judge: Judging | None = Judging()
-    memory: Literal["histories", "positions"] = "histories"
-    cost: float | None = Field(default=None, gt=0.0)
-    white_cost: float | None = Field(default=None, gt=0.0)
-    black_cost: float | None = Field(default=None, gt=0.0)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _judge_on_or_off(cls, tables: Any) -> Any:
-        """`judge = false` is no judge; where values come from games there is nothing to judge."""
-        if not isinstance(tables, dict) or isinstance(tables.get("judge", True), dict):
-            return tables
-        value = tables.get("value")
-        sampled = isinstance(value, dict) and value.get("model") == "rollouts"
-        judge = tables.get("judge", True)
-        if judge is False or (judge is True and sampled):
-            return tables | {"judge": None}
-        return {k: x for k, x in tables.items() if k != "judge"} if judge is True else tables
-
-    @model_validator(mode="after")
-    def _only_scores_are_judged(self) -> Chess:
-        if self.judge is not None and self.value.model == "rollouts":
-            raise ValueError("values by roll-outs carry their own error; expected judge = false")
-        return self
-
 
 NEGLIGIBLE = 1e-9
 """Branches rarer than this are not searched; what they could change is in the certified bound."""
@@ -177,7 +80,7 @@ def open_chess(
     game = settings.game()
     white, black = search_of(settings.white, BASE_NODES), search_of(settings.black, BASE_NODES)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
-    known = _Files.of(preps[0], 1), _Files.of(preps[1], 2)
+    known = _Files.of(preps[0], 1, settings.chess960), _Files.of(preps[1], 2, settings.chess960)
     studies = studied(preps[0], known[0]), studied(preps[1], known[1])
     valuer = valuer_of(settings.value, settings.prep, settings.prep.scored)
     valuing = search_of(valuer, PREP_NODES)
@@ -217,7 +120,7 @@ def open_chess(
             menus=(_menus(prep[0], preps[0]), _menus(prep[1], preps[1])),
             deviations=(_deviations(preps[0]), _deviations(preps[1])),
             position=_key if settings.memory == "positions" else None,
-            extending=(known[0].extend is not None, known[1].extend is not None),
+            known=(known[0].moves, known[1].moves),
             judge=judge_of(analyst, settings.judge, judges, scale),
             calibration=calibration,
             scores="results" if settings.value.model in RESULTS else "model",
@@ -258,34 +161,6 @@ def kept_games(store: Path | None) -> Path:
     return store.with_name(f"{store.stem}-games")
 
 
-def recorded(
-    settings: Settings,
-    persons: Sequence[Mapping[str, Any]],
-    digests: Sequence[Mapping[str, str]] = ({}, {}),
-) -> dict[str, Any]:
-    """The settings that determine a result, with what must not change of the people and files in it."""
-    config = settings.model_dump(exclude={"cost", "white_cost", "black_cost"})
-    config = without_idle_menus(config, settings)
-    if config.get("memory") == "histories":  # as it always was
-        del config["memory"]
-    if (judge := config.get("judge")) and not judge["doubt"]:  # as it always was
-        del judge["doubt"]
-    for name, own in zip(("white_prep", "black_prep"), digests, strict=True):
-        if own:
-            (config[name] or config["prep"])["digests"] = dict(own)
-    for table in (config.get(name) for name in ("prep", "white_prep", "black_prep")):
-        for key in ("repertoire", "avoid", "extend", "digests"):
-            if table and not table.get(key):
-                table.pop(key, None)
-    for side, record in zip(("white", "black"), persons, strict=True):
-        table = config[side]
-        for name, known in record.items():
-            table[name] = known if isinstance(known, list) else table[name] | known
-        if not table["opponent"]:
-            del table["opponent"]
-    return config
-
-
 def _seat(
     player: AtBoard,
     side: Side,
@@ -318,21 +193,28 @@ class _Files:
     extend: Repertoire | None = None
 
     @classmethod
-    def of(cls, prep: Preparation, side: Side) -> _Files:
+    def of(cls, prep: Preparation, side: Side, chess960: bool) -> _Files:
         """What the files say; one that changed since its run is refused."""
         found = {}
         for name in ("repertoire", "avoid", "extend"):
             if path := getattr(prep, name):
-                found[name] = read_repertoire(path, side)
+                found[name] = read_repertoire(path, side, chess960)
                 before = prep.digests.get(name, "")
                 if before not in ("", found[name].digest):
                     raise InputError(f"{path}: has changed since the run; its digest was {before}")
+        if "repertoire" in found and "avoid" in found:
+            check_playable(found["repertoire"], found["avoid"])
         return cls(**found)
 
     @property
     def digests(self) -> dict[str, str]:
         files = {"repertoire": self.repertoire, "avoid": self.avoid, "extend": self.extend}
         return {name: file.digest for name, file in files.items() if file is not None}
+
+    @property
+    def moves(self) -> dict[str, tuple[str, ...]] | None:
+        """What is known already, by position."""
+        return None if self.extend is None else self.extend.by_board
 
     def around(self, game: Any, side: Side) -> Any:
         """The game in which known positions are played by themselves."""
@@ -360,7 +242,7 @@ def _menus(
 ) -> EngineMenus | RepertoirePlay | None:
     """The moves among which a side's book may choose, if it may."""
     if isinstance(policy, RepertoirePlay):
-        return policy
+        return policy if prep.offering or policy.only is not None else None
     if not prep.offering:
         return None
     return EngineMenus(policy.analyst, policy.search, prep.choose, prep.margin)
@@ -369,19 +251,6 @@ def _menus(
 def _deviations(prep: Preparation) -> int | None:
     """How many moves of a line may be others than the first; within a repertoire alone, any number."""
     return None if prep.repertoire and prep.choose == 1 else prep.deviations
-
-
-P = TypeVar("P", bound=Player)
-
-
-def study(prep: P, own: P | None) -> P:
-    """A side's preparation: what its own table leaves out is as in the common one."""
-    if own is None:
-        return prep
-    given = {name: getattr(own, name) for name in own.model_fields_set}
-    if limited(own):
-        given |= {name: getattr(own, name) for name in LIMITS}
-    return prep.model_copy(update=given)
 
 
 PAIRING = ("start", "chess960", "history", "white", "black", "prep", "white_prep", "black_prep")

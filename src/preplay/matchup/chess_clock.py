@@ -23,13 +23,10 @@ from preplay.matchup.chess import (
     AHEAD_OF_ENGINES,
     NEGLIGIBLE,
     WINDOW,
-    Player,
-    Rules,
     default_store,
     kept_games,
-    recorded,
-    study,
 )
+from preplay.matchup.chess_settings import Player, Rules, recorded, study
 from preplay.matchup.model import Choosing, Clock, Engines, Matchup, Notation
 from preplay.matchup.people import Known, habits_of, record_of
 from preplay.matchup.searching import PREP_NODES, search_of

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
 from preplay.accounts import People
+from preplay.arguments import check_made, is_number, shown
+from preplay.book import KnownMoves
 from preplay.errors import InputError
 from preplay.game import Game, S, Side
 from preplay.policy import Choices, Menus, Policy
@@ -114,8 +116,8 @@ class Matchup(Generic[S]):
     """How many moves of a line may then be others than the first choice; None: any number."""
     position: Callable[[S], Hashable] | None = None
     """What memory is paid for: histories of one key once; None: each history is paid for."""
-    extending: tuple[bool, bool] = (False, False)
-    """Whether each side knows moves already: `game` then plays them by itself, as chance does."""
+    known: tuple[KnownMoves | None, KnownMoves | None] = (None, None)
+    """What each side knows already, if it does: `game` then plays it by itself, as chance does."""
     sampling: Sampling[S] | None = None
     """Where `value` comes from games."""
     clock: Clock[S] | None = None
@@ -197,9 +199,9 @@ class Matchup(Generic[S]):
         cost = given if given is not None else self.costs[side - 1]
         if cost is None:
             raise InputError(
-                f"no cost for side {self.sides[side - 1]}; give --cost or set it in the matchup"
+                f"no cost for side {self.sides[side - 1]}; expected one, given or in the matchup"
             )
-        return cost
+        return cost if isinstance(cost, int) or not is_number(cost) else float(cost)  # of NumPy's, any
 
     def value_at(self, price: float) -> Evaluator[S]:
         """v(h) for books at a price, which says how many histories may matter (Theorem 3)."""
@@ -226,10 +228,15 @@ class Matchup(Generic[S]):
         return harmless(move if self.write is None else self.write(history, move))
 
 
+def check_matchup(matchup: object) -> None:
+    """Raise InputError for what is no matchup, as its name where it has to be open."""
+    check_made("matchup", matchup, Matchup, "as make_matchup gives, or open_matchup in a `with`")
+
+
 def side_named(text: str, sides: tuple[str, str]) -> Side:
     """The side that a user means: by its number, or by its name in this game."""
     if text in ("1", sides[0]):
         return 1
     if text in ("2", sides[1]):
         return 2
-    raise InputError(f"side '{text}'; expected {sides[0]} or {sides[1]}")
+    raise InputError(f"side {shown(text)}; expected {sides[0]} or {sides[1]}")

@@ -3,43 +3,50 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import inspect
 import json
-import sys
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import Field
 
+from preplay.arguments import check_whole, shown
 from preplay.errors import GameError, InputError, PreplayError, nearest
-from preplay.game import CHANCE, FINAL, Distribution, Game, S
+from preplay.game import CHANCE, FINAL, Distribution, Game, Merging, S, actions_of
+from preplay.judging import Judge
+from preplay.matchup.loading import load_module, loaded_digest
 from preplay.matchup.model import Matchup, Notation
+from preplay.matchup.offers import Offer, Placed, choosing, menus_of
 from preplay.matchup.plain import PlainValue, valued
 from preplay.matchup.settings import Settings, validate
-from preplay.policy import REST, Policy, PolicyFunction
+from preplay.policy import REST, Menus, Policy, PolicyFunction
 from preplay.response import check_cost
-from preplay.value import Evaluator
+from preplay.value import Evaluator, Exact
 
 T = TypeVar("T")
 Play = Policy[S] | Callable[[S], Distribution]
 """How somebody plays: a policy, or a function from a state to a distribution over its actions."""
 
 
-def make_matchup(
+def make_matchup(  # noqa: PLR0913  # a part of the matchup each
     game: Game[S],
     base: Play[S] | tuple[Play[S], Play[S]],
     prep: Play[S] | tuple[Play[S], Play[S]],
     *,
     value: Evaluator[S] | Mapping[str, Any] | None = None,
+    judge: Evaluator[S] | Judge[S] | Literal["exact"] | None = None,
+    menus: Offer[S] | tuple[Offer[S] | None, Offer[S] | None] | None = None,
+    choose: int | None = None,
+    margin: float | None = None,
+    deviations: int | None = None,
+    position: Callable[[S], Hashable] | None = None,
     cost: float | tuple[float, float] | None = None,
     name: str = "own",
     sides: tuple[str, str] = ("1", "2"),
@@ -50,15 +57,27 @@ def make_matchup(
 
     `base` and `prep` are one policy for both sides or one for each; plain functions of a state will do.
     `value` is v(h): None plays every line out, a table as in a matchup file (`{"model": "adaptive",
-    "epsilon": 0.05}`) samples, an evaluator answers by itself. `cost` is the default price of a memorized
-    history, `write` turns a history, or a move after it, into what people read. `identity` is what
-    determines results (numbers, seeds, versions), as JSON data: a saved run goes on only with the same.
-    Without one, runs are told apart by how the game begins and is played there.
+    "epsilon": 0.05}`) samples, an evaluator answers by itself. A `judge` gives second opinions about the
+    values of an evaluator: another one, which also values the final choice, a `Judge`, or `"exact"`.
+
+    `menus` lets books choose their moves: a function from a state to what is thought of the actions that
+    a book may play (`{action: opinion}`, more is better for the mover; none: prep), or one for each side.
+    `choose` is how many actions at most, `margin` how far behind the best, `deviations` how often a line
+    another one than the first; a `SearchPolicy` or `MctsPolicy` as prep has menus by itself. `position`
+    is a function from a state to something hashable: histories of one position are then paid for once.
+
+    `cost` is the default price of a memorized history, `write` turns a history, or a move after it, into
+    what people read. `identity` is what determines results (numbers, seeds, versions), as JSON data: a
+    saved run goes on only with the same. Without one, runs are told apart by how the game begins and is
+    played there.
     """
     costs = cost if isinstance(cost, tuple) else (cost, cost)
     _check(name, costs, sides, identity)
-    board, study = _pair(base, "base", game), _pair(prep, "prep", game)
-    sampling, enumerable = None, value is None
+    _check_game(game)
+    placed = None if position is None else Placed(game, _function(position, "position"))
+    board, study = _pair(base, "base", game), _pair(prep, "prep", game, placed)
+    offers = menus_of(menus, study, game)
+    sampling, enumerable, told = None, value is None, isinstance(value, Mapping) or value is None
     config: dict[str, Any] = {"kind": "python", "name": name, "sides": list(sides)}
     if value is None or isinstance(value, Mapping):
         settings = validate(PlainValue, value or {}, f"matchup '{name}', value")
@@ -67,21 +86,49 @@ def make_matchup(
         value, sampling = valued(game, board, settings, None if isinstance(cost, tuple) else cost)
     elif not hasattr(value, "values"):
         raise InputError(f"matchup '{name}': value is {value!r}; expected an evaluator or a table")
-    return Matchup(
+    if judge is not None and told:
+        raise InputError(f"matchup '{name}': a judge of exact or sampled values; expected an evaluator's")
+    config |= {} if judge is None else {"judge": True}
+    config |= {} if placed is None else {"memory": "positions"}
+    matchup = Matchup(
         name=name,
         game=game,
         base=board,
         prep=study,
         value=value,
+        judge=_judge(judge, game, board),
+        menus=offers,
+        position=placed,
         sampling=sampling,
         costs=costs,
         sides=sides,
         config={**(identity or {}), **config},
-        fingerprint=partial(_fingerprint, game, board, study) if identity is None else None,
+        fingerprint=partial(_fingerprint, game, board, study, offers) if identity is None else None,
         enumerable=enumerable,
         window=256,
         notation=None if write is None else Notation(write),
     )
+    return choosing(matchup, choose, margin, deviations)
+
+
+def _judge(
+    judge: Evaluator[S] | Judge[S] | Literal["exact"] | None,
+    game: Game[S],
+    base: tuple[Policy[S], Policy[S]],
+) -> Judge[S] | None:
+    """Who gives second opinions, as a user says it."""
+    if judge is None or isinstance(judge, Judge):
+        return judge
+    evaluator = Exact(game, base) if judge == "exact" else judge
+    if not hasattr(evaluator, "values"):
+        raise InputError(f"judge is {judge!r}; expected an evaluator, a Judge, or 'exact'")
+    return Judge(evaluator, evaluator)
+
+
+def _function(given: T, what: str) -> T:
+    if not callable(given):
+        raise InputError(f"{what} is {given!r}; expected a function of a state")
+    return given
 
 
 def _check(
@@ -98,27 +145,46 @@ def _check(
             check_cost(price)
     if not isinstance(sides, tuple) or len(set(sides)) != 2 or not all(isinstance(s, str) for s in sides):
         raise InputError(f"matchup '{name}': sides {sides!r}; expected two different names")
+    if not isinstance(name, str):
+        raise InputError(f"name {shown(name)}; expected text")
+    if not isinstance(identity, Mapping | None):
+        raise InputError(f"matchup '{name}': identity {shown(identity)}; expected a dict of JSON data")
     try:
         json.dumps(identity, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InputError(f"matchup '{name}': identity: {error}; expected JSON data") from None
 
 
+RULES = ("root", "history", "player", "actions", "chance", "next", "utility")
+"""What a game is asked."""
+
+
+def _check_game(game: Any) -> None:
+    """Raise InputError unless a game has its rules, and says how long and wide it is."""
+    lacking = [name for name in ("longest", "widest", *RULES) if not hasattr(game, name)]
+    if lacking:
+        raise InputError(
+            f"game {shown(game)} has no `{lacking[0]}`; expected a game as preplay.Game says"
+        )
+    check_whole("longest", game.longest)
+    check_whole("widest", game.widest)
+
+
 def _pair(
-    given: Play[S] | tuple[Play[S], Play[S]], what: str, game: Game[S]
+    given: Play[S] | tuple[Play[S], Play[S]], what: str, game: Game[S], placed: Placed[S] | None = None
 ) -> tuple[Policy[S], Policy[S]]:
     """A policy for each side."""
     both = given if isinstance(given, tuple) else (given, given)
     if len(both) != 2:
         raise InputError(f"{what}: {len(both)} policies; expected one, or one for each side")
-    return _policy(both[0], what, game), _policy(both[1], what, game)
+    return _policy(both[0], what, game, placed), _policy(both[1], what, game, placed)
 
 
-def _policy(play: Play[S], what: str, game: Game[S]) -> Policy[S]:
+def _policy(play: Play[S], what: str, game: Game[S], placed: Placed[S] | None) -> Policy[S]:
     if hasattr(play, "distributions"):
         return play
     if callable(play):
-        return PolicyFunction(_Legal(play, game, what))
+        return PolicyFunction(_Legal(play, game, what, game.widest, placed))
     raise InputError(
         f"{what} is {play!r}; expected a policy, or a function from a state to a distribution"
     )
@@ -131,21 +197,26 @@ class _Legal(Generic[S]):
     play: Callable[[S], Distribution]
     game: Game[S]
     what: str
+    widest: int
+    placed: Placed[S] | None = None
+    """Where memory is by position: one that is to play the same at histories of one."""
 
     def __call__(self, state: S) -> Distribution:
+        known = actions_of(self.game, state, self.widest)
         moves = self.play(state)
         if not isinstance(moves, Mapping):
             raise GameError(
                 f"history {list(self.game.history(state))}: {self.what} gives {type(moves).__name__}; "
                 "expected a distribution, a dict from actions to probabilities"
             )
-        known = self.game.actions(state)
         for action in moves:
             if action not in known and action != REST:
                 raise GameError(
                     f"history {list(self.game.history(state))}: {self.what} plays {action!r}; "
-                    f"expected one of {', '.join(map(str, known))}"
+                    f"expected one of {', '.join(map(repr, known))}"
                 )
+        if self.placed is not None:
+            self.placed.check_prep(state, moves)
         return moves
 
 
@@ -154,7 +225,10 @@ LOOKED = 100
 
 
 def _fingerprint(
-    game: Game[S], base: tuple[Policy[S], Policy[S]], prep: tuple[Policy[S], Policy[S]]
+    game: Game[S],
+    base: tuple[Policy[S], Policy[S]],
+    prep: tuple[Policy[S], Policy[S]],
+    menus: tuple[Menus[S] | None, Menus[S] | None],
 ) -> str:
     """Of how a game begins and is played there: another game, or other players, have another one."""
     digest = hashlib.sha256(repr((game.longest, game.widest)).encode())
@@ -171,6 +245,8 @@ def _fingerprint(
             told = game.chance(state)
         else:
             told = [both[player - 1].distributions([state])[0] for both in (base, prep)]
+            offered = menus[player - 1]
+            told += [] if offered is None else offered.menus([state])
         digest.update(repr((game.history(state), player, told)).encode())
         if player != FINAL:
             waiting.extend(game.next(state, action) for action in game.actions(state))
@@ -187,7 +263,15 @@ class PythonMatchup(Settings):
     """The function's arguments."""
     path: str = ""
     """Where the module is looked for first; of a matchup file, its own folder."""
+    choose: int | None = Field(default=None, ge=1)
+    margin: float | None = Field(default=None, ge=0.0)
+    deviations: int | None = Field(default=None, ge=0)
+    memory: Literal["histories", "positions"] | None = None
     cost: float | None = Field(default=None, gt=0.0)
+
+
+OPENING = ("kind", "matchup", "settings", "choose", "margin", "deviations", "memory")
+"""The keys of what a run records that open its matchup again."""
 
 
 @contextmanager
@@ -200,19 +284,18 @@ def open_python(config: Mapping[str, Any]) -> Iterator[Matchup[Any]]:
     given = validate(PythonMatchup, config, "python matchup")
     where = f"matchup = '{given.matchup}'"
     build, module = _builder(given, where)
-    try:
-        inspect.signature(build).bind(**given.settings)
-    except TypeError as error:
-        raise InputError(f"{where}: settings: {error}{_known(build, given.settings)}") from None
+    check_arguments(build, given.settings, f"{where}: settings")
     built = _called(lambda: build(**given.settings), where)
     opened: Any = built if isinstance(built, AbstractContextManager) else _open(built)
     with opened as matchup:
         if not isinstance(matchup, Matchup):
             raise InputError(f"{where}: gives {type(matchup).__name__}; expected a preplay.Matchup")
-        told = {"matchup": given.matchup, "settings": given.settings, "sha256": vars(module)[LOADED]}
+        remembered = _remembering(matchup, given.memory, where)
+        chosen = choosing(remembered, given.choose, given.margin, given.deviations)
+        told = {"matchup": given.matchup, "settings": given.settings, "sha256": loaded_digest(module)}
         costs = matchup.costs if given.cost is None else (given.cost, given.cost)
-        config = {**matchup.config, "kind": "python", "sides": list(matchup.sides), **told}
-        opened = replace(matchup, costs=costs, config=config, fingerprint=None)
+        config = {**chosen.config, "kind": "python", "sides": list(matchup.sides), **told}
+        opened = replace(chosen, costs=costs, config=config, fingerprint=None)
         try:
             yield opened
         except PreplayError:
@@ -221,6 +304,21 @@ def open_python(config: Mapping[str, Any]) -> Iterator[Matchup[Any]]:
             if _place(error, module) is None:
                 raise
             raise _told(error, where, module) from error
+
+
+def _remembering(matchup: Matchup[S], memory: str | None, where: str) -> Matchup[S]:
+    """The matchup with memory by history, or by the position that its game tells."""
+    if memory is None or (memory == "positions" and matchup.position is not None):
+        return matchup
+    config = {key: told for key, told in matchup.config.items() if key != "memory"}
+    if memory == "histories":
+        return replace(matchup, position=None, config=config)
+    if not isinstance(matchup.game, Merging):
+        raise InputError(
+            f"{where}: memory = 'positions', but its game has no `position` and `merges`; expected both"
+        )
+    placed = Placed(matchup.game, matchup.game.position)
+    return replace(matchup, position=placed, config=config | {"memory": memory})
 
 
 @contextmanager
@@ -234,17 +332,13 @@ def _builder(given: PythonMatchup, where: str) -> tuple[Callable[..., Any], Modu
     if not colon or not name or not function.isidentifier():
         raise InputError(f"{where}; expected module:function, as in my_package.my_game:build")
     place = str(Path(given.path or ".").absolute())
-    if place in sys.path:
-        sys.path.remove(place)
-    sys.path.insert(0, place)
-    _forget_others(name, place)
     try:
-        module = _called(lambda: importlib.import_module(name), where)
+        module = _called(lambda: load_module(name, place), where)
     except ModuleNotFoundError as error:
         raise InputError(
-            f"{where}: no module named '{error.name}'; looked in {place} and where Python finds packages"
+            f"{where}: no module named '{error.name}'; looked in {place} and where Python finds packages "
+            "(`path` names another folder)"
         ) from None
-    vars(module).setdefault(LOADED, _digest(module))
     build = getattr(module, function, None)
     if build is None:
         names = [key for key, item in vars(module).items() if callable(item) and key[0] != "_"]
@@ -252,25 +346,6 @@ def _builder(given: PythonMatchup, where: str) -> tuple[Callable[..., Any], Modu
     if not callable(build):
         raise InputError(f"{where}: is {type(build).__name__}; expected a function")
     return build, module
-
-
-LOADED = "__preplay_loaded__"
-"""The attribute of a module that has the digest of the file from which it was loaded."""
-
-
-def _forget_others(name: str, place: str) -> None:
-    """Let a module be loaded from `place`: not that of another folder which has its name, nor what it was
-    before somebody changed its file."""
-    top = name.partition(".")[0]
-    there, known = PathFinder.find_spec(top, [place]), sys.modules.get(top)
-    if there is None or there.origin is None or known is None:
-        return
-    module = sys.modules.get(name)
-    changed = module is not None and vars(module).get(LOADED, _digest(module)) != _digest(module)
-    if known.__file__ != there.origin or changed:
-        for one in [one for one in sys.modules if one == top or one.startswith(f"{top}.")]:
-            del sys.modules[one]
-        importlib.invalidate_caches()
 
 
 def _called(work: Callable[[], T], where: str) -> T:
@@ -299,14 +374,13 @@ def _place(error: Exception, module: ModuleType | None) -> str | None:
     return f"{Path(lines[-1].filename).name}, line {lines[-1].lineno}" if lines else None
 
 
-def _known(build: Callable[..., Any], settings: Mapping[str, Any]) -> str:
-    """A hint where a setting is not an argument of the function."""
-    names = list(inspect.signature(build).parameters)
-    wrong = next((key for key in settings if key not in names), None)
-    return "" if wrong is None or not names else f"; {nearest(wrong, names)}"
-
-
-def _digest(module: ModuleType) -> str:
-    """Of the module's file: a run goes on only with the code that began it."""
-    file = getattr(module, "__file__", None)
-    return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
+def check_arguments(build: Callable[..., Any], given: Mapping[str, Any], where: str) -> None:
+    """Raise InputError for arguments that a function does not take, or for those that it lacks."""
+    signature = inspect.signature(build)
+    try:
+        signature.bind(**given)
+    except TypeError as error:
+        names = list(signature.parameters)
+        wrong = next((key for key in given if key not in names), None)
+        hint = "" if wrong is None or not names else f"; {nearest(wrong, names)}"
+        raise InputError(f"{where}: {error}{hint}") from None

@@ -14,7 +14,17 @@ from preplay.errors import InputError
 from preplay.game import Game, Merging
 from preplay.judging import Judge
 from preplay.matchup.model import Choosing, Matchup, Sampling
-from preplay.matchup.settings import IDLE, LEAST_COST, Offering, Settings, validate, without_idle_menus
+from preplay.matchup.offers import searched
+from preplay.matchup.settings import (
+    IDLE,
+    LEAST_COST,
+    OWN,
+    Offering,
+    Settings,
+    check_offers,
+    validate,
+    without_idle_menus,
+)
 from preplay.policy import Menus, Policy, Uniform, by_position
 from preplay.value import Evaluator, Exact
 
@@ -44,6 +54,10 @@ class Synthetic(Settings):
     value: Literal["exact", "estimate"] = "exact"
     judge: Literal["exact"] | None = None
     cost: float | None = Cost
+
+    def idle(self) -> Iterable[str]:
+        """Exact values need no second opinion."""
+        return ("judge",) if self.value == "exact" else ()
 
 
 class Play(Settings):
@@ -104,6 +118,15 @@ class OpenSpiel(Settings):
     memory: Literal["histories", "positions"] = "histories"
     cost: float | None = Cost
 
+    def idle(self) -> Iterable[str]:
+        """What both sides have tables of their own instead of."""
+        return [name for name in OWN if all(getattr(self, own) for own in OWN[name])]
+
+    @model_validator(mode="after")
+    def _margins_are_of_menus(self) -> OpenSpiel:
+        check_offers({"prep": self.prep}, {"prep1": self.prep1}, {"prep2": self.prep2})
+        return self
+
     @model_validator(mode="after")
     def _rollouts_need_a_number(self) -> OpenSpiel:
         if self.value.model == "rollouts" and self.value.samples is None and self.cost is None:
@@ -117,6 +140,16 @@ def open_tabular(config: Mapping[str, Any]) -> Matchup[Any]:
 
     settings = validate(Tabular, config, "tabular matchup")
     game = tabular.load(settings.file)
+    if settings.judge and not game.estimates:
+        raise InputError(
+            f'tabular matchup: judge = "exact" has no effect, as no history of {settings.file} has a '
+            '"value" of its own: all are exact'
+        )
+    if settings.deviations is not None and not any(game.offers):
+        raise InputError(
+            f"tabular matchup: deviations = {settings.deviations} has no effect, as no action of "
+            f'{settings.file} has "menu": true'
+        )
     digest = hashlib.sha256(Path(settings.file).read_bytes()).hexdigest()
     base, prep = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
     return Matchup(
@@ -233,15 +266,7 @@ def _play(game: Any, play: Play) -> Policy[Any]:
 
 def _menus(policy: Policy[Any], study: Studied) -> Menus[Any] | None:
     """The best actions of the search that prep makes, if a book may choose among them."""
-    from preplay.games.mcts import MctsMenus, MctsPolicy
-    from preplay.games.search import SearchMenus, SearchPolicy
-
-    if not study.offering:
-        return None
-    if isinstance(policy, SearchPolicy):
-        return SearchMenus(policy, study.choose, study.margin)
-    assert isinstance(policy, MctsPolicy)
-    return MctsMenus(policy, study.choose, study.margin)
+    return searched(policy, study.choose, study.margin) if study.offering else None
 
 
 def valued(

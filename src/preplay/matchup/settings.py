@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -21,6 +20,7 @@ from pydantic import (
 
 from preplay.errors import InputError, nearest
 from preplay.files import read_text
+from preplay.frozen import thawed
 from preplay.text import unprintable
 
 
@@ -53,8 +53,10 @@ class Settings(BaseModel):
     def _nothing_in_vain(self) -> Self:
         """Refuse a key that changes nothing: a sweep over it would tell of an effect that is none."""
         for name in self.idle():
-            if (given := getattr(self, name)) != type(self).model_fields[name].get_default():
-                raise ValueError(f"{name} = {json.dumps(given, default=str)} has no effect here")
+            field = type(self).model_fields[name]
+            if (given := getattr(self, name)) != field.get_default(call_default_factory=True):
+                shown = "" if isinstance(given, Settings) else f" = {json.dumps(given, default=str)}"
+                raise ValueError(f"{name}{shown} has no effect here")
         return self
 
 
@@ -71,6 +73,8 @@ IDLE: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }
 """By the key that chooses a kind, and the kind: the keys beside it that then have no effect."""
+OWN: Mapping[str, tuple[str, str]] = {"base": ("base1", "base2"), "prep": ("prep1", "prep2")}
+"""By the table of both sides: those of each side that are taken instead of it."""
 DEEPEST = 12
 """Levels of tables and lists in a configuration."""
 
@@ -89,6 +93,24 @@ class Offering(Settings):
     def offering(self) -> bool:
         """Whether a book may play anything but the first choice."""
         return self.choose > 1 and self.deviations != 0
+
+
+def check_offers(*tables: Mapping[str, Offering | None]) -> None:
+    """Raise ValueError for a margin or deviations where nobody says how many moves to choose among.
+
+    Each mapping has the tables that complete each other, by name. `choose = 1` says it: a sweep over
+    `choose` may begin there.
+    """
+    heard = {
+        id(table)
+        for together in tables
+        if any(one is not None and "choose" in one.model_fields_set for one in together.values())
+        for table in together.values()
+    }
+    for name, table in (pair for together in tables for pair in together.items()):
+        for key in ("margin", "deviations"):
+            if table is not None and id(table) not in heard and key in table.model_fields_set:
+                raise ValueError(f"{name}.{key} = {getattr(table, key)} has no effect without choose")
 
 
 def without_idle_menus(config: dict[str, Any], settings: Settings) -> dict[str, Any]:
@@ -126,25 +148,28 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def override(config: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
     """The configuration with `key.key=value` changes applied; values are JSON or else plain text."""
-    result: dict[str, Any] = copy.deepcopy(dict(config))
+    result: dict[str, Any] = thawed(config)
     for change in changes:
         key, equals, text = change.partition("=")
         parts = key.strip().split(".")
         shown = change if len(change) <= 80 else f"{change[:77]}..."
         if not equals or not all(parts):
-            raise InputError(f"--set {shown}; expected KEY=VALUE, as in black.randomness=10")
+            raise InputError(f"change {shown}; expected KEY=VALUE, as in black.randomness=10")
         value = _plain(text, shown)
         if len(parts) > DEEPEST or _deeper(value, DEEPEST):
-            raise InputError(f"--set {shown}: nested too deeply; expected at most {DEEPEST} levels")
+            raise InputError(f"change {shown}: nested too deeply; expected at most {DEEPEST} levels")
         table = result
         for part in parts[:-1]:
             if table.get(part) is False:  # what was switched off gets settings of its own
                 table[part] = {}
             table = table.setdefault(part, {})
             if not isinstance(table, dict):
-                raise InputError(f"--set {shown}: '{part}' is not a table")
+                raise InputError(f"change {shown}: '{part}' is not a table")
         for idle in IDLE.get(parts[-1], {}).get(str(value), ()):  # it belongs to what was there before
             table.pop(idle, None)
+        for common, both in OWN.items():  # and so does a table that nobody uses now
+            if parts[0] in both and all(own in result for own in both):
+                result.pop(common, None)
         if parts[-1] in LIMITS:  # one limit takes the place of another
             for limit in LIMITS:
                 table.pop(limit, None)
@@ -160,10 +185,10 @@ def _plain(text: str, change: str) -> Any:
         return text.strip()
     except RecursionError:
         raise InputError(
-            f"--set {change}: nested too deeply; expected at most {DEEPEST} levels"
+            f"change {change}: nested too deeply; expected at most {DEEPEST} levels"
         ) from None
     except ValueError:
-        raise InputError(f"--set {change}: a number of thousands of digits; expected less") from None
+        raise InputError(f"change {change}: a number of thousands of digits; expected less") from None
 
 
 def _deeper(data: Any, levels: int) -> bool:

@@ -9,12 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from preplay.arguments import check_listed, shown
 from preplay.errors import InputError, nearest
 from preplay.matchup import settings
 from preplay.matchup.builtin import BUILTIN
 from preplay.matchup.model import Matchup
 
-KINDS = ("chess", "chess-clock", "openspiel", "python", "synthetic", "tabular")
+BY_ENGINES = ("chess", "chess-clock")
+"""Kinds of matchups in which engines play."""
+KINDS = (*BY_ENGINES, "openspiel", "python", "synthetic", "tabular")
 
 
 TABULAR = ("deviations",)
@@ -23,22 +26,23 @@ TABULAR = ("deviations",)
 
 def to_choose(spec: str, choose: int | None, margin: float | None, deviations: int | None) -> list[str]:
     """The changes to a matchup that let its books choose their moves (fact 9 of docs/model.md)."""
-    given = {"choose": choose, "margin": margin, "deviations": deviations}
-    if Path(spec).suffix.lower() == ".json":
-        for name in ("choose", "margin"):
-            if given[name] is not None:
-                raise InputError(
-                    f"--{name} {given[name]}: a tabular game has its menus in its file; expected "
-                    '"menu": true at the actions that a book may choose'
-                )
-        return [] if deviations is None else [f"deviations={deviations}"]
-    named = [f"prep.{name}={value}" for name, value in given.items() if value is not None]
-    if named and load_config(spec)[1].get("kind") == "python":
-        name, value = next((name, value) for name, value in given.items() if value is not None)
-        raise InputError(
-            f"--{name} {value}: a game written in Python; expected a matchup that has `menus` itself"
-        )
-    return named
+    all_three = {"choose": choose, "margin": margin, "deviations": deviations}
+    given = {name: value for name, value in all_three.items() if value is not None}
+    if not given:
+        return []
+    kind = load_config(spec)[1].get("kind")
+    if kind == "tabular":
+        name = next((name for name in given if name not in TABULAR), None)
+        if name is not None:
+            raise InputError(
+                f"--{name} {given[name]}: a tabular game has its menus in its file; expected "
+                '"menu": true at the actions that a book may choose'
+            )
+    elif kind == "synthetic":
+        first, value = next(iter(given.items()))
+        raise InputError(f"--{first} {value}: synthetic games have no menus; expected another kind")
+    own = kind in ("python", "tabular")
+    return [f"{'' if own else 'prep.'}{name}={value}" for name, value in given.items()]
 
 
 def bound_to(
@@ -54,15 +58,15 @@ def bound_to(
     return [f"{own}_prep.{name}={json.dumps(str(path))}" for name, path in files.items()]
 
 
-def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:
+def load_config(spec: str | Path, changes: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:
     """The name and the configuration tables that `spec` stands for, with `--set` changes applied."""
-    changes = list(changes)
+    spec, changes = _said(spec, changes)
     suffix = Path(spec).suffix.lower()
     if suffix == ".json":
         for change in changes:
             if change.partition("=")[0].strip() not in TABULAR:
                 raise InputError(
-                    f"--set {change}: a tabular game has no settings to change but {', '.join(TABULAR)}"
+                    f"change {change}: a tabular game has no settings to change but {', '.join(TABULAR)}"
                 )
         return Path(spec).stem, settings.override({"kind": "tabular", "file": spec}, changes)
     if suffix == ".toml":
@@ -76,15 +80,30 @@ def load_config(spec: str, changes: Iterable[str] = ()) -> tuple[str, dict[str, 
     elif spec in BUILTIN:
         name, config = spec, dict(BUILTIN[spec].config)
     elif Path(spec).exists():
-        raise InputError(f"matchup '{spec}'; expected a .toml or .json file or a built-in name")
+        raise InputError(
+            f"matchup '{spec}'; expected a .toml or .json file, a built-in name or module:function"
+        )
     else:
         raise InputError(
-            f"unknown matchup '{spec}'; {nearest(spec, BUILTIN)} (or give a .toml or .json file)"
+            f"unknown matchup '{spec}'; {nearest(spec, BUILTIN)} "
+            "(or give a .toml or .json file, or module:function)"
         )
     config = settings.override(config, changes)
     if spec in BUILTIN and not any(change.startswith("value.model") for change in changes):
         _without_games_of_people(config)
     return name, config
+
+
+def _said(spec: str | Path, changes: Iterable[str]) -> tuple[str, list[str]]:
+    """A name or a file and changes as text, which they have to be."""
+    if not isinstance(spec, str | Path):
+        raise InputError(f"matchup {shown(spec)}; expected a built-in name, or a .toml or .json file")
+    check_listed("changes", changes)
+    several = list(changes)
+    for change in several:
+        if not isinstance(change, str):
+            raise InputError(f"change {shown(change)}; expected text, as 'black.randomness=10'")
+    return str(spec), several
 
 
 def _without_games_of_people(config: dict[str, Any]) -> None:
@@ -120,7 +139,7 @@ def _from_here(config: dict[str, Any], place: Path) -> None:
 
 @contextmanager
 def open_matchup(
-    spec: str,
+    spec: str | Path,
     changes: Iterable[str] = (),
     *,
     workers: int | None = None,
@@ -128,7 +147,7 @@ def open_matchup(
     cluster: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Matchup[Any]]:
-    """The matchup that `spec` names: a built-in, a `.toml` file, or a tabular `.json` game.
+    """The matchup that `spec` names: a built-in, a `.toml` or `.json` file, or `module:function`.
 
     Engines run as long as the block; `workers` says how many, `store` where their analyses are kept, and
     `cluster` on which Ray cluster they run instead of here. `progress` hears of games that are read and
@@ -197,4 +216,4 @@ def sides_of(config: Mapping[str, Any]) -> tuple[str, str]:
 
         with open_python(config) as matchup:
             return matchup.sides
-    return ("white", "black") if config.get("kind") in ("chess", "chess-clock") else ("1", "2")
+    return ("white", "black") if config.get("kind") in BY_ENGINES else ("1", "2")

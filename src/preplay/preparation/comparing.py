@@ -64,19 +64,31 @@ def best_of(books: Sequence[Prepared]) -> Prepared:
 
     The last class holds the others (fact 9), so with all the time there is its book is at least as good.
     It need not be where it was cut short, or where prep mixes its moves. The bound is the last one's.
+    What was cut short before the side's first decision has another kind of value: the start's.
     """
     first, last = books[0], books[-1]
     if first is last:
         return first
     best = last
     for book in reversed(books):
-        if book.response.net > best.response.net + AGREEMENT:
+        better = book.response.net > best.response.net + AGREEMENT
+        if (_starts(book), better) > (_starts(best), False):
             best = book
+    judged = best.judged
+    if judged is not None and last.judged is not None:  # the last one knows all that was judged before
+        rounds = sum(book.judged.rounds for book in books if book.judged is not None)
+        judged = replace(judged, rounds=rounds, searches=last.judged.searches)
     bounds = last.response.upper, best.response.upper, *(book.response.net for book in books)
     net, size = first.response.net, first.response.size
+    ending = best.grown.ending if last.grown.ending == "complete" else last.grown.ending
     return replace(
         best,
-        grown=replace(best.grown, ending=last.grown.ending),
+        grown=replace(best.grown, ending=ending),
         response=replace(best.response, upper=max(bounds)),
+        judged=judged,
         fixed=Fixed(first.value, net, size, first.grown.ending, best is first),
     )
+
+
+def _starts(book: Prepared) -> bool:
+    return book.tree.starts(book.side)

@@ -50,6 +50,7 @@ def book_of(
         unprepared=None if prepared.played is not None else best.unprepared,
         start=written.start if written else "",
         chess960=written is not None and written.chess960,
+        known=matchup.known[side - 1] or {},
         provenance=dict(provenance or {}),
     )
 

@@ -70,6 +70,9 @@ class Prepared:
     """How the moves were chosen, where there are menus; `grown` has the tree with its moves fixed."""
     fixed: Fixed | None = None
     """What the book of first choices is worth by the same values, where this one may choose."""
+    short: bool = False
+    """Whether a larger tree is needed by the values in use: a budget has places left, which a lower price
+    might fill, or the bound is further away than was asked for."""
 
     @property
     def tree(self) -> Tree:
@@ -78,8 +81,8 @@ class Prepared:
 
     @property
     def stale(self) -> bool:
-        """Whether an option that growth gave up may be best by the values in use."""
-        return self.choice is not None and self.choice.stale
+        """Whether what growth gave up or left out may be best by the values in use."""
+        return self.short or (self.choice is not None and self.choice.stale)
 
     @property
     def book(self) -> Ints:

@@ -17,14 +17,17 @@ from preplay.matchup import Matchup
 from preplay.preparation.comparing import best_of, ladder
 from preplay.preparation.found import Explored, Prepared, curve_error
 from preplay.preparation.stages import (
+    NEAR,
     Pace,
+    best_at,
     by_price,
     chosen_on,
     grown_for,
+    loose,
     replayed,
-    solve,
     values_of,
     with_menus,
+    within,
 )
 from preplay.stopping import NEVER, Stop
 from preplay.value import Evaluator, Value
@@ -67,19 +70,15 @@ def prepare(
 
     def again(prepared: Prepared, grown: Grown) -> Prepared:
         grown = with_menus(grown, prepared.choice)
-        chosen = chosen_on(grown, side, price, budget)
-        if budget is not None and prepared.cost > price:  # the certificate of `by_price`
-            bound = chosen_on(grown, side, prepared.cost, None).response.upper
-            best = chosen.response
-            best = replace(best, upper=max(best.value, bound + prepared.cost * budget))
-            chosen = replace(chosen, response=best)
-        return chosen
+        if budget is not None and prepared.cost > price:
+            return within(grown, side, prepared.cost, budget, limits.gap or NEAR)
+        return loose(chosen_on(grown, side, price, budget), limits.gap)
 
     def chosen(matchup: Matchup[S], pace: Pace, checkpoint: Path | None, known: Verdicts) -> Prepared:
         def found(matchup: Matchup[S], checkpoint: Path | None) -> Prepared:
             if budget is not None and price == 0.0 and not matchup.enumerable:
                 return by_price(matchup, side, budget, pace, checkpoint)
-            return solve(matchup, side, price, budget, pace, checkpoint)
+            return best_at(matchup, side, price, budget, pace, checkpoint)
 
         if matchup.judge is None:
             return replayed(matchup, found(matchup, checkpoint), pace)

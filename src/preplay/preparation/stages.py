@@ -21,6 +21,8 @@ from preplay.value import Evaluator, FirstGuess
 
 PART = 0.5
 """What a stage takes of the time that is left, at most, where another stage follows."""
+SMALL = 1e-4
+"""Where a bound has to be nearer than this, all is grown."""
 
 
 @dataclass
@@ -126,7 +128,7 @@ def grown_for(
     )
 
 
-def solve(
+def best_at(
     matchup: Matchup[S],
     side: Side,
     cost: float,
@@ -145,10 +147,26 @@ def solve(
     value = values_of(matchup, 0.0 if choosing else share * cost, side)
     part = PART if choosing or matchup.clock else 1.0
     grown = grown_for(matchup, value, side, cost, pace, checkpoint, part, budget is not None)
-    if not choosing:
-        return chosen_on(grown, side, cost, budget)
-    grown, best = _sharpened(matchup, choosing, grown, side, cost, budget, pace, share)
-    return Prepared(side, grown, best)
+    if choosing:
+        grown, best = _sharpened(matchup, choosing, grown, side, cost, budget, pace, share)
+        return Prepared(side, grown, best)
+    found, nearer = chosen_on(grown, side, cost, budget), pace
+    while loose(found, pace.limits.gap).short:  # growth compares books of any size, each history paid
+        nearer = replace(nearer, limits=replace(nearer.limits, gap=_nearer(nearer.limits.gap)))
+        grown = grown_for(matchup, value, side, cost, nearer, checkpoint, part, budget is not None)
+        found = chosen_on(grown, side, cost, budget)
+    return found
+
+
+def loose(prepared: Prepared, gap: float) -> Prepared:
+    """The same, but short where growth ended though the bound is not as near as was asked for."""
+    best = prepared.response
+    far = best.upper - best.net > gap + response.AGREEMENT
+    return replace(prepared, short=True) if far and prepared.grown.ending == "gap" else prepared
+
+
+def _nearer(gap: float) -> float:
+    return gap / 4.0 if gap > SMALL else 0.0
 
 
 def _sharpened(
@@ -184,7 +202,9 @@ def _sharpened(
     if sharper.ending in ("interrupted", "seconds"):
         grown = replace(grown, ending=sharper.ending)
     best = response.best_book(sharper.tree, side, cost, budget)
-    if budget is None:  # the decision stage knows the book as a whole better than history by history
+    if budget is not None:
+        best = replace(best, upper=max(best.net, min(best.upper, sharper.upper)))
+    else:  # the decision stage knows the book as a whole better than history by history
         error = best.net - sharper.lower
         if matchup.guessing:  # a guess says nothing of which way it is wrong
             error = max(error, sharper.upper - best.net)
@@ -234,35 +254,54 @@ def _ended(prepared: Prepared, stop: Stop) -> Prepared:
     return replace(prepared, grown=replace(prepared.grown, ending=stop.reason))
 
 
+NEAR = 2e-3
+"""So near to the best of its size is a book within a budget, unless a gap is asked for."""
+
+
 def by_price(
     matchup: Matchup[S], side: Side, budget: int, pace: Pace, checkpoint: Path | None = None
 ) -> Prepared:
     """The best book within a budget on a game too large to grow without a price.
 
-    Lower prices grow larger trees, until the best book for the price fills the budget. Any book S of at
-    most B histories has value(S) <= best net at price p + p * B, which certifies the choice. A growth
-    that was cut short may know less than the one before it: the best book of all counts. The certificate
-    rests on every price that was tried: the k-th may spend 2^-k of δ, so that all hold together.
+    Lower prices grow larger trees, until the best book within the budget fills it though each place has
+    that price: then no other one is better; or until none is by more than is asked for (see `within`),
+    as the last places of a budget may gain next to nothing and take most of the work (of a gap, growth
+    takes one half, the price the other). A growth that was cut short may know less than the one before
+    it: the best book of all counts. The certificate rests on every price that was tried: the k-th may
+    spend 2^-k of δ, so that all hold together.
     """
     price, upper, step = 0.02, 1.0, 0
+    growing = replace(pace, limits=replace(pace.limits, gap=pace.limits.gap / 2.0))
     before: Prepared | None = None
     while True:
         kept = checkpoint and checkpoint.with_stem(f"{checkpoint.stem}-{step}")
-        now = solve(matchup, side, price, None, pace, kept, 0.5 ** (step + 1))
+        now = best_at(matchup, side, price, budget, growing, kept, 0.5 ** (step + 1))
         upper = min(upper, now.response.upper + price * budget)
-        ending = now.grown.ending
-        if now.response.size >= budget or price < LEAST_COST or ending != "complete":
-            best = _within(now, budget)
-            if before is not None and ending != "complete":
-                known = _within(before, budget)
-                best = known if known.value > best.value else best
+        best = within(with_menus(now.grown, now.choice), side, price, budget, pace.limits.gap or NEAR)
+        if not best.short:
+            ending = best.grown.ending
+            if before is not None and before.value > best.value:
+                best = before
+            pace.playouts = growing.playouts
             bound = replace(best.response, upper=max(best.value, upper))
-            return replace(best, grown=replace(best.grown, ending=ending), response=bound)
-        before = now
+            return replace(best, grown=replace(best.grown, ending=ending), response=bound, short=False)
+        before = best
         price, step = price / 2.0, step + 1
 
 
-def _within(prepared: Prepared, budget: int) -> Prepared:
-    """The best book of limited size on the tree of another one, whatever that was grown for."""
-    grown = with_menus(prepared.grown, prepared.choice)
-    return chosen_on(grown, prepared.side, 0.0, budget)
+def within(grown: Grown, side: Side, price: float, budget: int, gap: float) -> Prepared:
+    """The best book of limited size on a tree that was grown for a price.
+
+    A book S of at most B histories has value(S) - p * |S| <= the best net within B at the price p, so
+    value(S) <= that net + p * B. A book of B histories that is best at the price attains it: no other one
+    is better. Where the best one is short of B, a tree for a lower price may hold a better one, by more
+    than `gap` if the bound says so; so may a larger tree, where growth ended by a gap.
+    """
+    best, paying = chosen_on(grown, side, 0.0, budget), chosen_on(grown, side, price, budget).response
+    upper = max(best.value, paying.upper + price * budget)
+    best = replace(best, response=replace(best.response, upper=upper))
+    ended = grown.ending == "gap" or (paying.size < budget and grown.ending == "complete")
+    room = ended and price >= LEAST_COST
+    if room and upper - best.value > gap:
+        return replace(best, short=True)
+    return replace(best, grown=replace(best.grown, ending="gap")) if room and upper > best.value else best

@@ -71,12 +71,12 @@ Told = list[Any]
 
 
 def _chess_rows(first: Book, second: Book) -> list[dict[str, Any]]:
-    from preplay.chess.books.lines import numbered, position_key, start_board, walk
+    from preplay.chess.books.lines import numbered, position_key, start_board, walk_book
 
     found: dict[Hashable, dict[str, Any]] = {}
     for which, book in enumerate((first, second)):
         start = start_board(book)
-        for place in walk(book, notate=True):
+        for place in walk_book(book, notate=True):
             best = place.moves[0][0]
             line = numbered(start, place.sans)
             row = found.setdefault(

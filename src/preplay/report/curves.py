@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from preplay.experiments.sweep import BOOK, Point
+from preplay.experiments.measures import BOOK
+from preplay.experiments.sweep import Point
 from preplay.runs.directory import Run
 from preplay.runs.sweeps import SweepResult
 

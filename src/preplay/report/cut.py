@@ -66,7 +66,7 @@ def columns(tree: Tree, moves: list[str] | None, labels: list[str] | None) -> di
     return data
 
 
-def shares(numbers: Floats) -> list[float | None]:
+def rounded(numbers: Floats) -> list[float | None]:
     """Numbers with six significant digits; None where there is none."""
     return [None if math.isnan(x) else float(f"{x:.6g}") for x in numbers.tolist()]
 

@@ -9,7 +9,7 @@ from typing import Any
 from preplay.errors import StoreError
 from preplay.game import Side
 from preplay.report import notation, openings, words
-from preplay.report.cut import columns, shares
+from preplay.report.cut import columns, rounded
 from preplay.report.drawings import drawn
 from preplay.report.played import beginning
 from preplay.runs.directory import RESULT, Run
@@ -60,7 +60,7 @@ def hardened(run: Run) -> dict[str, Any]:
         **early,
         "policy": {key: result.get(key) for key in SHOWN} | {"before": before, "positions": len(rows)},
         "tree": columns(tree, *((written.moves, written.labels) if written else (None, None)))
-        | {"p": shares(tree.base)[1:], "value": [None] * tree.size, "openings": named},
+        | {"p": rounded(tree.base)[1:], "value": [None] * tree.size, "openings": named},
     }
 
 

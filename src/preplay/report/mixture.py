@@ -12,7 +12,7 @@ from preplay.equilibria.publicgame import outcomes
 from preplay.equilibria.strategy import behaviour
 from preplay.errors import StoreError
 from preplay.report import notation, openings, words
-from preplay.report.cut import columns, cut, shares
+from preplay.report.cut import columns, cut, rounded
 from preplay.report.drawings import drawn
 from preplay.runs.directory import BOOKS, TREE, Run
 from preplay.runs.equilibria import EquilibriumResult
@@ -70,11 +70,11 @@ def mixture(run: Run) -> dict[str, Any]:
         "trace": [[row.iteration, row.seconds, float(f"{row.gap:.4g}")] for row in result.trace],
         "tree": columns(tree, *((written.moves, written.labels) if written else (None, None)))
         | {
-            "p": shares(move[original])[1:],
-            "prep": shares(tree.prep)[1:],
-            "value": shares(value[original]),
+            "p": rounded(move[original])[1:],
+            "prep": rounded(tree.prep)[1:],
+            "value": rounded(value[original]),
             "openings": names,
-            "x": shares(x[0][original] + x[1][original]),
+            "x": rounded(x[0][original] + x[1][original]),
         },
     }
 

@@ -10,14 +10,11 @@ from typing import Any
 import chess
 
 from preplay.chess.books.lines import numbered
-from preplay.games.clocked import RESIGN, untimed
-from preplay.policy import REST
+from preplay.chess.rules import UNPLAYED
+from preplay.games.clocked import untimed
 from preplay.report import words
 from preplay.report.cut import Continuation
 from preplay.tree import Tree
-
-UNPLAYED = {RESIGN: "resigns", REST: "any other move"}
-"""Actions that move no piece, and what people call them."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from preplay.errors import InputError, StoreError
 from preplay.game import FINAL
 from preplay.games.clocked import untimed
 from preplay.report import notation, openings, words
-from preplay.report.cut import columns, shares
+from preplay.report.cut import columns, rounded
 from preplay.runs.directory import Run
 from preplay.runs.matches import MatchResult
 from preplay.tree import Tree, from_parents
@@ -82,8 +82,8 @@ def played(run: Run) -> dict[str, Any]:
         "list": [_row(game) for game in result.played[:LISTED]],
         "tree": columns(tree, written.moves, written.labels)
         | {
-            "p": shares(tree.base)[1:],
-            "value": shares(np.array([place.score / place.games for place in places])),
+            "p": rounded(tree.base)[1:],
+            "value": rounded(np.array([place.score / place.games for place in places])),
             "games": [place.games for place in places],
             "openings": named,
         },

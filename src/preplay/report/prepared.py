@@ -14,14 +14,15 @@ import numpy as np
 
 from preplay import response
 from preplay.book import Book
+from preplay.chess.rules import UNPLAYED
 from preplay.errors import StoreError
 from preplay.files import read_arrays
 from preplay.game import FINAL, Side, other
 from preplay.report import clocks, notation, openings, words
 from preplay.report.alternatives import Reply, kept
-from preplay.report.cut import Continuation, columns, cut, dropped, shares, unchosen
+from preplay.report.cut import Continuation, columns, cut, dropped, rounded, unchosen
 from preplay.report.drawings import drawn
-from preplay.report.notation import UNPLAYED
+from preplay.report.repaired import repaired
 from preplay.report.rivalgames import met
 from preplay.report.trust import MATCH, trust
 from preplay.runs import load_run
@@ -34,7 +35,7 @@ from preplay.tree import Bools, Floats, Ints, Tree
 WON = 0.75
 """From this value on a book ends because enough is won rather than because a line is rare."""
 SELDOM = 0.2
-"""Positions met less often than this are called rare where the price decides."""
+"""Histories met less often than this are called rare where the price decides."""
 RANDOM = 1.6
 """From this effective number of answers on the opponent's choice is called too random."""
 
@@ -78,6 +79,7 @@ def preparation(run: Run) -> dict[str, Any]:
         "start": book.start,
         **early,
         "trust": trust(result, matchup, unprepared, _match(run)),
+        "repairs": repaired(result, tree, written is not None),
         "files": _files(run, book) if written else {},
         "worth": {
             "cost": book.cost,
@@ -96,8 +98,8 @@ def preparation(run: Run) -> dict[str, Any]:
         "clock": result.clock and clocks.told(tree, matchup, result.clock),
         "tree": columns(tree, *((written.moves, written.labels) if written else (None, None)))
         | {
-            "p": shares(move)[1:],
-            "value": shares(np.where(_known(tree), value, np.nan)),
+            "p": rounded(move)[1:],
+            "value": rounded(np.where(_known(tree), value, np.nan)),
             "rank": rank.tolist(),
             "end": "".join(ends),
             "openings": names,

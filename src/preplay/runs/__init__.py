@@ -4,8 +4,18 @@
 Each other module holds one kind of result and the function that makes it; they are heavier to import.
 """
 
-from preplay.runs.directory import Run, find_book, maker, open_run, start
+from preplay.runs.directory import Run, find_book, find_chess_book, maker, open_run, start
 from preplay.runs.encoding import as_data
 from preplay.runs.keeping import load_run, save
 
-__all__ = ["Run", "as_data", "find_book", "load_run", "maker", "open_run", "save", "start"]
+__all__ = [
+    "Run",
+    "as_data",
+    "find_book",
+    "find_chess_book",
+    "load_run",
+    "maker",
+    "open_run",
+    "save",
+    "start",
+]

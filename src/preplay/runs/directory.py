@@ -18,6 +18,7 @@ from preplay import __version__
 from preplay import book as books
 from preplay.errors import InputError, StoreError
 from preplay.files import parse_json, read_text, write_text
+from preplay.frozen import freeze
 from preplay.game import Side
 from preplay.matchup.model import side_named
 from preplay.matchup.source import sides_of
@@ -50,11 +51,19 @@ class Run:
     versions: Mapping[str, str]
     created: str
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     @property
     def matchup(self) -> Mapping[str, Any]:
         """The settings of the matchup, as far as they determine the result."""
         settings: Mapping[str, Any] = self.identity.get("matchup") or {}
         return settings
+
+    @property
+    def is_chess(self) -> bool:
+        """Whether it is about chess, with a clock or without."""
+        return self.matchup.get("kind") in ("chess", "chess-clock")
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -100,7 +109,7 @@ class Run:
             if side is None:
                 first, second = self.sides
                 raise InputError(
-                    f"{self.directory}: an equilibrium has two books; give --side {first} or {second}"
+                    f"{self.directory}: an equilibrium has two books; expected side {first} or {second}"
                 )
             self.read(RESULT)
             return self.path(BOOKS[side_named(side, self.sides) - 1])
@@ -196,9 +205,9 @@ def open_run(directory: Path) -> Run:
     """An existing run directory."""
     path = directory / RUN
     if not directory.is_dir():
-        raise InputError(f"{directory}: no such run; expected a directory made with --save")
+        raise InputError(f"{directory}: no such run; expected the directory of a saved run")
     if not path.exists():
-        raise StoreError(f"{directory}: holds no {RUN}; expected a directory made with --save")
+        raise StoreError(f"{directory}: holds no {RUN}; expected the directory of a saved run")
     data = _object(path)
     if data.get("format") != FORMAT:
         raise StoreError(f"{path}: damaged or foreign (format {data.get('format')!r}); expected {FORMAT}")
@@ -239,7 +248,7 @@ def find_book(path: Path, side: str | None = None) -> books.Book:
     if path.is_dir():
         return open_run(path).book(side)
     if not path.exists():
-        raise InputError(f"{path}: no such run or book; expected a directory made with --save, or a file")
+        raise InputError(f"{path}: no such run or book; expected the directory of a saved run, or a file")
     if path.suffix == ".pgn":
         from preplay.chess.books.reading import read_pgn_book
 
@@ -250,6 +259,15 @@ def find_book(path: Path, side: str | None = None) -> books.Book:
     sides = ("white", "black") if made is None else made.sides
     if side is not None and side_named(side, sides) != book.side:
         raise InputError(f"{path}: holds a book for {sides[book.side - 1]}, not for {side}")
+    return book
+
+
+def find_chess_book(path: Path, side: str | None = None) -> books.Book:
+    """The same where it has to be of chess; one that does not tell what made it may be."""
+    book = find_book(path, side)
+    made = open_run(path) if path.is_dir() else maker(book, path)
+    if made is not None and not made.is_chess:
+        raise InputError(f"{path}: a book of '{made.name}', which is not chess; expected a chess book")
     return book
 
 

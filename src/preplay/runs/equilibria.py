@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from preplay import book as books
 from preplay import tree as trees
+from preplay.arguments import check_both
 from preplay.book import Book
-from preplay.bounds import lemma3
 from preplay.equilibria import SolverProgress
 from preplay.equilibria.contest import Alone, Contest, Entropy
 from preplay.errors import InputError, StoreError
+from preplay.frozen import freeze
 from preplay.game import S, Side
 from preplay.growth.goals import Ending, Limits
 from preplay.matchup import Matchup
+from preplay.matchup.model import check_matchup
 from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, TREE, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, told
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
+from preplay.theorems import lemma3
 from preplay.tree import Tree
 
 T = TypeVar("T")
@@ -117,6 +120,9 @@ class EquilibriumResult:
     run: Run | None = beside()
     """The directory that keeps it; None where it was not saved."""
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     @property
     def books(self) -> tuple[Book, Book]:
         """The mixed books of both sides."""
@@ -179,13 +185,17 @@ def equilibrium(
     directory; a better result that is already there stays. `progress` hears of the work: `print` will do.
     """
     from preplay.equilibria.contest import contest
-    from preplay.equilibria.solvers import check_method
+    from preplay.equilibria.solvers import check_limits, check_method
     from preplay.response import check_cost
 
+    check_matchup(matchup)
     if cost is not None and costs is not None:
-        raise InputError("--cost and --costs are both given; expected one of them")
+        raise InputError("cost and costs are both given; expected one of them")
     check_method(method)
-    prices = costs or (matchup.cost(1, cost), matchup.cost(2, cost))
+    check_limits(gap, iterations, seconds)
+    limits = Limits(histories, seconds)
+    prices = (matchup.cost(1, cost), matchup.cost(2, cost)) if costs is None else costs
+    check_both("costs", prices)
     for price in prices:
         check_cost(price)
     run = None
@@ -202,7 +212,7 @@ def equilibrium(
         method=method,
         iterations=iterations,
         seconds=seconds,
-        limits=Limits(histories, seconds),
+        limits=limits,
         stop=stop,
         growing=progress,
         solving=progress,

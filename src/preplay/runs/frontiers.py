@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from preplay import book as books
 from preplay import tree as trees
 from preplay.book import Book
+from preplay.frozen import freeze
 from preplay.game import S
 from preplay.growth.goals import Ending, Limits
 from preplay.judging import Judged
 from preplay.logistic import Curve
 from preplay.matchup import Matchup
+from preplay.matchup.model import check_matchup
 from preplay.preparation import book_of, explore
+from preplay.repairs import Repair
+from preplay.response import check_cost
 from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.keeping import save as keep
-from preplay.runs.prepared import PrepareResult
+from preplay.runs.prepared import PrepareResult, repairs_of
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Tree
 
@@ -66,6 +70,8 @@ class FrontierResult:
     """True where values are first guesses and no games were played."""
     judged: Judged | None = optional()
     """What second opinions said of the largest book, where there is a judge."""
+    repairs: tuple[Repair, ...] | None = optional()
+    """Of what the side knows already: the moves that lose beside the largest book, the dearest first."""
     scores: Literal["results", "model"] = "results"
     """What values are: expected results, or scores of a model that no games bear out."""
     calibration: Curve | None = optional()
@@ -82,6 +88,9 @@ class FrontierResult:
     """The matchup's name."""
     run: Run | None = beside()
     """The directory that keeps it; None where it was not saved."""
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     def files(self) -> Mapping[str, Callable[[Path], None]]:
         """The tree and the largest book have files of their own."""
@@ -110,6 +119,7 @@ class FrontierResult:
             questions=self.questions,
             book=self.book,
             judged=self.judged,
+            repairs=self.repairs,
             scores=self.scores,
             calibration=self.calibration,
             tree=self.tree,
@@ -127,7 +137,9 @@ class FrontierResult:
         """Value against memory, as a matplotlib Figure."""
         from preplay.figures import frontier_figure
 
-        return frontier_figure(self.points, self.unprepared, f"{self.name}, side {self.side}")
+        return frontier_figure(
+            self.points, self.unprepared, f"{self.name}, side {self.side}", self.book.unit
+        )
 
 
 def frontier(
@@ -146,7 +158,11 @@ def frontier(
     `cost` is the lowest price to look at; large games need one. `histories` and `seconds` stop the work
     early. With `save` the run is kept in that directory. `progress` hears of the work: `print` will do.
     """
+    check_matchup(matchup)
     who = matchup.side(str(side))
+    if cost is not None:
+        check_cost(cost)
+    limits = Limits(histories, seconds)
     run = None
     if save is not None:
         least = None if cost is None and matchup.enumerable else matchup.cost(who, cost)
@@ -156,7 +172,7 @@ def frontier(
         matchup,
         who,
         cost,
-        Limits(histories, seconds),
+        limits,
         stop=stop,
         progress=progress,
         playing=progress,
@@ -179,6 +195,7 @@ def frontier(
         order=tuple(Step(tree.history(k), gain) for k, gain in learned),
         guess=True if matchup.guessing else None,
         judged=explored.judged,
+        repairs=repairs_of(matchup, explored.largest),
         scores=matchup.scores if explored.curve is None else explored.curve.tells,
         calibration=explored.curve,
         histories=explored.grown.histories,
@@ -189,5 +206,9 @@ def frontier(
         run=run,
     )
     if run is not None:
+        if result.ending != "complete" and run.path(RESULT).exists():
+            before = FrontierResult.found(run)
+            if before.ending == "complete":  # there was more time then
+                return before
         keep(run, result)
     return result

@@ -7,19 +7,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from preplay import book as books
+from preplay.arguments import check_number
 from preplay.book import Book
+from preplay.frozen import freeze
 from preplay.game import S, other
 from preplay.growth.goals import Ending, Limits
-from preplay.hardening import Softmax, against, harden, menus_to_hide
+from preplay.hardening import Softmax, against, menus_to_hide
+from preplay.hardening import harden as solve
 from preplay.judging import Judged
 from preplay.matchup import Matchup
+from preplay.matchup.model import check_matchup
 from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional, told
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 UNHARDENED, CHOOSING = "checkpoint-unhardened.npz", "checkpoint-choosing.npz"
 """Growth under way against the side as it plays now, and of a preparer who chooses against the mix."""
@@ -36,7 +43,7 @@ def _entries(book: Book) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class HardenResult:
-    """A mix by position and what it leaves one who prepares. Values are the preparer's, net of memory."""
+    """A mix by history and what it leaves one who prepares. Values are the preparer's, net of memory."""
 
     side: str | int
     """Who hides: 1 or 2, in chess white or black."""
@@ -81,13 +88,16 @@ class HardenResult:
     questions: int
     """Questions asked: moves, menus and values."""
     policy: Book = told(_entries)
-    """The mix, by position."""
+    """The mix, by history."""
     best: Book = beside()
     """The best book against it."""
     name: str = beside("")
     """The matchup's name."""
     run: Run | None = beside()
     """The directory that keeps it; None where it was not saved."""
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def books(self) -> tuple[Book, Book]:
@@ -105,8 +115,14 @@ class HardenResult:
         mix, best = (books.load(run.path(BOOKS[side - 1])) for side in (run.side, other(run.side)))
         return from_data(cls, data | {"policy": mix}, where, best=best, name=run.name, run=run)
 
+    def to_pandas(self) -> DataFrame:
+        """A row for each position of the mix: needs pandas."""
+        from preplay.runs.tables import book_table
 
-def harden_run(
+        return book_table(self.policy)
+
+
+def harden(
     matchup: Matchup[S],
     side: str | int,
     cost: float | None = None,
@@ -124,24 +140,27 @@ def harden_run(
 
     `cost` is the preparer's price of a memorized history. `loss` limits what the mix may give away
     against one who does not prepare. With `save` the run is kept in that directory, and goes on where it
-    was: the mix and the best book against it are its two books. `seconds` is for all of it.
+    was: the mix and the best book against it are its two books. `seconds` is for all of it. `progress`
+    hears of the work as it goes: `print` will do.
     """
     from preplay.preparation import prepare
 
+    check_matchup(matchup)
+    check_number("gap", gap)
     hides = matchup.side(str(side))
     preparer = other(hides)
     price = matchup.cost(preparer, cost)
     menus_to_hide(matchup, hides, price, loss)
+    pace = _Pace(histories, seconds, matchup)
     run = None
     if save is not None:
         identity = {
             "side": hides, "cost": price, "loss": loss, "gap": gap, "matchup": settings_of(matchup)
         }  # fmt: skip
         run = start(Path(save), "harden", matchup.name, identity, matchup.versions)
-    pace = _Pace(histories, seconds, matchup)
     if matchup.calibration is not None:
         matchup.calibration.curve(pace.stopping(stop, CALIBRATION), progress)
-    found = harden(
+    found = solve(
         matchup,
         hides,
         price,
@@ -220,13 +239,13 @@ class _Pace:
     """The time that there is, for one piece of work after the other."""
 
     def __init__(self, histories: int | None, seconds: float | None, matchup: Matchup[Any]) -> None:
-        self._histories, self._seconds, self._matchup = histories, seconds, matchup
+        window, negligible = matchup.window, matchup.negligible
+        self._limits = Limits(histories, seconds, window=window, negligible=negligible)
         self._start = time.monotonic()
 
     def limits(self, part: float) -> Limits:
         """The limits of work that may take this part of the time left."""
-        window, negligible = self._matchup.window, self._matchup.negligible
-        return Limits(self._histories, self._left(part), window=window, negligible=negligible)
+        return replace(self._limits, seconds=self._left(part))
 
     def stopping(self, stop: Stop, part: float) -> Stop:
         """The stop sign of games that may take this part of the time left."""
@@ -234,6 +253,6 @@ class _Pace:
         return stop if left is None else stop.until(time.monotonic() + left)
 
     def _left(self, part: float) -> float | None:
-        if self._seconds is None:
+        if self._limits.seconds is None:
             return None
-        return part * max(0.0, self._start + self._seconds - time.monotonic())
+        return part * max(0.0, self._start + self._limits.seconds - time.monotonic())

@@ -15,6 +15,7 @@ R = TypeVar("R")
 HOMES = {
     "prepare": ("prepared", "PrepareResult"),
     "frontier": ("frontiers", "FrontierResult"),
+    "bounds": ("bounded", "BoundsResult"),
     "equilibrium": ("equilibria", "EquilibriumResult"),
     "harden": ("hardened", "HardenResult"),
     "sweep": ("sweeps", "SweepResult"),

@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from preplay import __version__, scoring
+from preplay.arguments import check_both, check_whole
 from preplay.book import Book
 from preplay.chess.books.naming import at_the_board
 from preplay.chess.endings import CUT, NEVER_SETTLED, SETTLED, Settling
-from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of, read_games
+from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of, read_scoresheet
 from preplay.errors import InputError
 from preplay.files import write_text
+from preplay.frozen import freeze
 from preplay.hardening import mix_of, played_by
 from preplay.matches import Adjudication, Pairing, is_chess, play_match
 from preplay.matchup import Matchup
+from preplay.matchup.model import check_matchup
 from preplay.matchup.searching import BASE_NODES
 from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
@@ -132,7 +135,7 @@ class MatchResult:
     scores: Literal["results", "model"] = "results"
     """What was promised: an expected result, or the score of a model that no games bear out."""
     promised_book_moves: float | None = optional()
-    """Book moves a game as promised: how often each position of the book is met."""
+    """Book moves a game as promised: how often each history of the book is met."""
     settled: int | None = optional()
     """Games that were settled by the scores of searches, as asked for."""
     cut: int | None = optional()
@@ -152,6 +155,9 @@ class MatchResult:
     run: Run | None = beside()
     """The directory that keeps it; None where it was not saved."""
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     def files(self) -> Mapping[str, Callable[[Path], None]]:
         """The games as PGN, in chess; what each was is kept as soon as it is over."""
         return {GAMES_PGN: partial(write_text, text=self.pgn)} if self.pgn else {}
@@ -159,7 +165,7 @@ class MatchResult:
     @classmethod
     def found(cls, run: Run) -> MatchResult:
         """The result of a `match` run."""
-        games, pgn = read_games(run.path(GAMES)), run.path(GAMES_PGN)
+        games, pgn = read_scoresheet(run.path(GAMES)), run.path(GAMES_PGN)
         result = from_data(
             cls,
             run.read(RESULT),
@@ -217,6 +223,8 @@ def match(
     the two is accepted. Games that are played by the rules end by these alone, unless `settling` asks
     for more. With `save` every game is kept, and the same call goes on from there.
     """
+    check_matchup(matchup)
+    check_whole("seed", seed)
     mode = _mode(matchup, prepared, games, adjudication, sprt, settling)
     hides = None
     if isinstance(prepared, HardenResult):
@@ -270,9 +278,9 @@ def _mode(
 ) -> Adjudication:
     """How games are scored; refuses a match that cannot be played."""
     if sprt is not None:
+        check_both("sprt", sprt, "elo0 and elo1")
         scoring.sprt(scoring.Tally(0, 0, 0), *sprt)
-    if games < 1:
-        raise InputError(f"{games} games; expected at least 1")
+    check_whole("games", games, 1)
     if adjudication not in (None, *get_args(Adjudication)):
         raise InputError(f"adjudication '{adjudication}'; expected model or rules")
     if prepared is not None and not isinstance(prepared, PREPARED):
@@ -284,7 +292,7 @@ def _mode(
     mode: Adjudication = adjudication or ("rules" if to_the_end else "model")
     if settling.asked and mode == "model":
         raise InputError(
-            "resign, draw and longest are for games that are played out; expected --adjudication rules"
+            "resign, draw and longest are for games that are played out; expected adjudication rules"
         )
     return mode
 

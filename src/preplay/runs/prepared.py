@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from preplay import book as books
 from preplay import tree as trees
 from preplay.accounts import Account, account_of
+from preplay.arguments import check_number
 from preplay.book import Book
+from preplay.frozen import freeze
 from preplay.game import S, Side
 from preplay.growth.goals import Ending, Limits
 from preplay.judging import Judged
 from preplay.logistic import Curve
 from preplay.matchup import Matchup
+from preplay.matchup.model import check_matchup
 from preplay.preparation import Fixed, Prepared, Refused, book_of
 from preplay.preparation import prepare as solve
 from preplay.repairs import Repair, repairs
-from preplay.response import check_cost
+from preplay.response import check_budget, check_cost
 from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional, told
 from preplay.runs.keeping import save as keep
@@ -65,7 +68,7 @@ class PrepareResult:
     error: float
     """How far `value` may be off: by sampled values, by what a fresh search says, by the calibration."""
     size: int
-    """The number of memorized histories."""
+    """The number of memorized histories, or positions where memory is by position."""
     ending: Ending
     """What ended the work: `complete`, or the limit that cut it short."""
     histories: int
@@ -96,6 +99,9 @@ class PrepareResult:
     """The matchup's name."""
     run: Run | None = beside()
     """The directory that keeps it; None where it was not saved."""
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     @property
     def unprepared(self) -> float:
@@ -133,7 +139,7 @@ class PrepareResult:
 
         front = self.frontier()
         points = list(zip(front.cost, front.size, front.value, strict=True))
-        return frontier_figure(points, front.unprepared, f"{self.name}, side {self.side}")
+        return frontier_figure(points, front.unprepared, f"{self.name}, side {self.side}", self.book.unit)
 
 
 def prepare(
@@ -156,17 +162,21 @@ def prepare(
     the work early, with the best so far. With `save` the run is kept in that directory, and the same call
     goes on from there. `progress` hears of the work as it goes: `print` will do.
     """
+    check_matchup(matchup)
     who = matchup.side(str(side))
+    check_budget(budget)
     price = cost if budget is not None else matchup.cost(who, cost)
     if price is not None:
         check_cost(price)
+    check_number("within", within)
+    limits = Limits(histories=histories, seconds=seconds, gap=within)
     run = _start(matchup, who, price, budget, Path(save)) if save is not None else None
     prepared = solve(
         matchup,
         who,
         cost,
         budget,
-        Limits(histories=histories, seconds=seconds, gap=within),
+        limits,
         stop=stop,
         progress=progress,
         playing=progress,
@@ -176,10 +186,16 @@ def prepare(
     if run is not None:
         if result.ending != "complete" and run.path(RESULT).exists():
             before = PrepareResult.found(run)
-            if before.ending == "complete":  # there was more time then
+            ended = before.ending == "gap" and result.ending != "gap" and _apart(before) <= _apart(result)
+            if before.ending == "complete" or ended:  # there was more time then
                 return before
         keep(run, result)
     return result
+
+
+def _apart(result: PrepareResult) -> float:
+    """How much more another book could net."""
+    return result.upper - result.net
 
 
 def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -> PrepareResult:
@@ -205,7 +221,7 @@ def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -
         refused=prepared.refused,
         judged=prepared.judged,
         fixed=prepared.fixed,
-        repairs=_repairs(matchup, prepared),
+        repairs=repairs_of(matchup, prepared),
         scores=matchup.scores if prepared.curve is None else prepared.curve.tells,
         calibration=prepared.curve,
         opponent=None if people is None else account_of(matchup.game, prepared.tree, book, people),
@@ -215,8 +231,9 @@ def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -
     )
 
 
-def _repairs(matchup: Matchup[S], prepared: Prepared) -> tuple[Repair, ...] | None:
-    if not matchup.extending[prepared.side - 1]:
+def repairs_of(matchup: Matchup[S], prepared: Prepared) -> tuple[Repair, ...] | None:
+    """What loses of what the side knows already; None where it knows nothing."""
+    if matchup.known[prepared.side - 1] is None:
         return None
     value = matchup.value if matchup.judge is None else matchup.judge.value
     return repairs(matchup.game, value, prepared.tree, prepared.response)

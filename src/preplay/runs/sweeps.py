@@ -12,13 +12,12 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from preplay.bounds import check_theorem1
+from preplay.arguments import check_listed, check_number, check_whole, shown
 from preplay.errors import InputError, StoreError
 from preplay.experiments import figure1 as experiment
 from preplay.experiments.figure1 import Reference
+from preplay.experiments.measures import BOUNDS, EQUILIBRIUM
 from preplay.experiments.sweep import (
-    BOUNDS,
-    EQUILIBRIUM,
     Besides,
     Opening,
     Point,
@@ -36,11 +35,14 @@ from preplay.game import Side
 from preplay.growth.goals import Limits
 from preplay.matchup import Matchup, load_config
 from preplay.matchup.model import side_named
+from preplay.matchup.own import check_arguments
 from preplay.matchup.source import sides_of
+from preplay.response import check_budget
 from preplay.runs.directory import FIGURES, POINTS, POINTS_TABLE, RESULT, RUN, Run, start
 from preplay.runs.encoding import beside, told
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
+from preplay.theorems import check_theorem1
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -143,7 +145,7 @@ class SweepResult:
 
     def to_pandas(self) -> DataFrame:
         """A row for each point, with all that was measured: needs pandas."""
-        from preplay.experiments.sweep import BOOK
+        from preplay.experiments.measures import BOOK
         from preplay.runs.tables import table
 
         rows = [
@@ -164,7 +166,7 @@ class SweepResult:
         return sweep_figure(self.points, self.key, self.measures, title)
 
 
-Source = str | Matchup[Any] | Callable[..., Matchup[Any]]
+Source = str | Path | Matchup[Any] | Callable[..., Matchup[Any]]
 """What can be swept: what `open_matchup` takes, a matchup, or a function that builds one."""
 
 
@@ -179,7 +181,7 @@ def sweep(
     budget: int | None = None,
     advantage: float | None = None,
     epsilon: float | None = None,
-    gap: float = 1e-4,
+    gap: float | None = None,
     changes: Sequence[str] = (),
     histories: int | None = None,
     seconds: float | None = None,
@@ -195,17 +197,26 @@ def sweep(
     `source` is what `open_matchup` takes, and `key` a setting as in `black.randomness`, or `cost`: points
     are then computed on all cores. Or it is a function of one's own that builds a matchup, and `key` the
     name of its argument. Of a matchup that is open only the `cost` can vary. `measures` of Theorem 1 need
-    its `advantage` and `epsilon`; those of the equilibrium are to within `gap`. With `save` the points
-    are kept in that directory, and the same call goes on from there. `progress` hears of each point.
+    its `advantage` and `epsilon`; those of the equilibrium are to within `gap` (1e-4). With `save` the
+    points are kept in that directory, and the same call goes on from there. `progress` hears of each.
     """
-    measures = tuple(measures)
+    check_listed("measures", measures)
+    check_listed("values", values)
+    measures, values = tuple(measures), list(values)
+    if not values:
+        raise InputError("no values; expected at least one to sweep over")
     check_measures(measures)
+    check_budget(budget)
+    if key == "cost" and cost is not None:
+        raise InputError(f"cost {cost:g} beside a sweep over the cost; expected one of them")
     besides = _besides(measures, advantage, epsilon, gap)
     limits, kept = Limits(histories, seconds), Path(store) if store is not None else None
-    if isinstance(source, str):
+    if isinstance(source, str | Path):
         name, config = load_config(source, changes)
         sides, opening = sides_of(config), None
     else:
+        if not callable(source) and not isinstance(source, Matchup):
+            raise InputError(f"source {shown(source)}; expected a name, a file, a matchup or a function")
         if changes:
             raise InputError(f"changes {changes[0]!r} of a matchup of one's own; expected none")
         opening = _opening(source, key)
@@ -217,7 +228,7 @@ def sweep(
         price, changed = cost, config
         if key == "cost":
             price = _cost(setting)
-        elif isinstance(source, str):
+        elif isinstance(source, str | Path):
             _, changed = load_config(source, [*changes, f"{key}={json.dumps(setting)}"])
         task = Task(name, changed, who, key, setting, price, budget, kept, limits, sides[who - 1])
         tasks.append(replace(task, besides=besides))
@@ -248,10 +259,21 @@ def sweep(
     return result
 
 
+GAP = 1e-4
+"""The certified gap that equilibria are solved to unless something else is asked for."""
+
+
 def _besides(
-    measures: Sequence[str], advantage: float | None, epsilon: float | None, gap: float
+    measures: Sequence[str], advantage: float | None, epsilon: float | None, gap: float | None
 ) -> Besides:
-    """What has to be computed besides the best books, for these measures."""
+    """What has to be computed besides the best books, for these measures; what none uses is refused."""
+    used = {"advantage": (advantage, BOUNDS), "epsilon": (epsilon, BOUNDS), "gap": (gap, EQUILIBRIUM)}
+    for name, (given, using) in used.items():
+        if given is not None and not set(measures) & set(using):
+            raise InputError(
+                f"{name} {given} has no effect on {', '.join(measures)}; expected a measure among "
+                f"{', '.join(using)}"
+            )
     asked = next((name for name in measures if name in BOUNDS), None)
     bounds = None
     if asked is not None:
@@ -261,7 +283,10 @@ def _besides(
             )
         check_theorem1(advantage, epsilon)
         bounds = advantage, epsilon
-    return Besides(bounds, gap if any(name in EQUILIBRIUM for name in measures) else None)
+    if not any(name in EQUILIBRIUM for name in measures):
+        return Besides(bounds)
+    check_number("gap", GAP if gap is None else gap)
+    return Besides(bounds, GAP if gap is None else gap)
 
 
 def _opening(source: Matchup[Any] | Callable[..., Matchup[Any]], key: str) -> Opening:
@@ -277,7 +302,9 @@ def _opening(source: Matchup[Any] | Callable[..., Matchup[Any]], key: str) -> Op
 
 
 def _built(source: Callable[..., Matchup[Any]], key: str, setting: Any) -> Matchup[Any]:
-    matchup = source() if key == "cost" else source(**{key: setting})
+    given = {} if key == "cost" else {key: setting}
+    check_arguments(source, given, f"key '{key}'" if given else "source")
+    matchup = source(**given)
     if not isinstance(matchup, Matchup):
         raise InputError(f"{source!r} gives {type(matchup).__name__}; expected a preplay.Matchup")
     return matchup
@@ -287,8 +314,6 @@ def _known(
     source: Matchup[Any] | Callable[..., Matchup[Any]], key: str, values: Sequence[Any]
 ) -> tuple[str, tuple[str, str]]:
     """The name and the sides of one's own matchup."""
-    if not values:
-        raise InputError("no values; expected at least one to sweep over")
     first = source if isinstance(source, Matchup) else _built(source, key, values[0])
     return first.name, first.sides
 
@@ -366,6 +391,8 @@ def _computed(
     opening: Opening | None = None,
 ) -> list[Point]:
     """The points of the tasks, in their order; a run's own are not computed again."""
+    if workers is not None:
+        check_whole("workers", workers, 1)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
     def tell(point: Point, done: int, total: int) -> None:
@@ -385,7 +412,7 @@ def _computed(
 
 def _cost(setting: Any) -> float:
     if isinstance(setting, bool) or not isinstance(setting, (int, float)):
-        raise InputError(f"--values {json.dumps(setting)}: expected a number as cost")
+        raise InputError(f"values: {json.dumps(setting)}; expected a number as cost")
     return setting
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from preplay.errors import InputError
+from preplay.text import cell
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,6 +38,35 @@ def book_table(*books: Book) -> DataFrame:
         for entry in book.entries
     ]
     return table(rows, ENTRY)
+
+
+LEARNED = (
+    *("number", "line", "move", "probability", "others"),
+    *("reach", "gain", "value", "cumulative_value", "in_book"),
+)
+"""The columns of a book as CSV: those of a chess book without its boards."""
+
+
+def book_csv(book: Book) -> str:
+    """A row for each memorized history of any game, in the order worth learning; lines as actions.
+
+    `cumulative_value` is what the book is worth to one who has learned down to this row.
+    """
+    from preplay.chess.books.lines import learning_order
+
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(LEARNED)
+    value = book.value - sum(entry.gain * entry.probability for entry in book.entries)
+    for number, index in enumerate(learning_order(book), 1):
+        entry = book.entries[index]
+        value += entry.gain * entry.probability
+        (move, share), *others = sorted(entry.moves.items(), key=lambda item: -item[1])
+        rest = " ".join(f"{name} {p:.10g}" for name, p in others if p > 0.0)
+        numbers = (entry.reach, entry.gain, entry.value, value, entry.probability)
+        told = [cell(" ".join(entry.history)), cell(move), f"{share:.10g}", cell(rest)]
+        writer.writerow([number, *told, *(f"{x:.10g}" for x in numbers)])
+    return target.getvalue()
 
 
 def _moves(moves: Mapping[str, float]) -> str:

@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from preplay.arguments import is_share
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.games.playout import PlaysItself, playouts
@@ -316,7 +317,7 @@ def _uniforms(keys: Words, draw: int) -> list[float]:
 
 
 def _checked(utility: float, history: tuple[str, ...]) -> float:
-    if not 0.0 <= utility <= 1.0:
+    if not is_share(utility):
         raise GameError(f"history {list(history)}: utility {utility}; expected a number in [0, 1]")
     return utility
 

@@ -43,7 +43,7 @@ _POOL: Final = 1  # playouts from the pool of exits below it
 _BOOK: Final = 2  # playouts from all exits of the chosen book
 
 Indices = npt.NDArray[np.intp]
-Ending = Literal["certified", "open", "samples", "seconds", "interrupted"]
+SharpenEnding = Literal["certified", "open", "samples", "seconds", "interrupted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Sharpened:
     upper: float  # no book nets more than this
     samples: int  # playouts, those of the growth included
     fixed: int  # playouts that Algorithm 1 takes for the same ε and δ on the same histories
-    ending: Ending  # "open": what keeps the regret above ε lies in histories not yet expanded
+    ending: SharpenEnding  # "open": what keeps the regret above ε lies in histories not yet expanded
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def sharpen(  # noqa: PLR0913  # an option each
     before = rollouts.samples
     room = None if most is None else max(0, most - before)
     doubt = _Doubt(game, tree, side, cost, rollouts, trusted, room, share)
-    ending: Ending = "certified"
+    ending: SharpenEnding = "certified"
     while (bounds := doubt.bounds()).regret > epsilon:
         arms = doubt.arms(bounds, epsilon)
         if not len(arms):

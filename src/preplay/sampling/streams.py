@@ -19,6 +19,7 @@ from typing import Generic
 
 import numpy as np
 
+from preplay.arguments import is_share
 from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.policy import Ahead, Policy, ahead_of, check_distribution
@@ -213,7 +214,7 @@ class Playout(Generic[S]):
             self._move(self.game.chance(self.state))
         if player == FINAL:
             self.utility = self.game.utility(self.state)
-            if not 0.0 <= self.utility <= 1.0:
+            if not is_share(self.utility):
                 raise GameError(f"{self._where}: utility {self.utility}; expected a number in [0, 1]")
             self.over = True
             return False

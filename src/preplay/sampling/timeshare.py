@@ -49,15 +49,15 @@ class TimeShare:
         none, same = Mean(0.0, 0.0), self.without
         return replace(self, charged=same, value=same, gain=none, moves=none, time=none, share=None)
 
-    def lines(self) -> list[str]:
-        """As people read it."""
+    def lines(self) -> list[tuple[str, str]]:
+        """As people read it: what each line is about, and what is said."""
         share = "" if self.share is None else f": {self.share.mean:.0%} ± {self.share.error:.0%} of it"
         cut = f" of {self.wanted:,}" if self.games < self.wanted else ""
         return [
-            f"Played afresh, {self.games:,}{cut} games each (± standard error)",
-            f"  without the book     {self.without}",
-            f"  with the book        {self.value}",
-            f"  gain                 {self.gain}",
-            f"  from better moves    {self.moves}  (if book moves took time: {self.charged})",
-            f"  from saved time      {self.time}{share}",
+            ("played afresh", f"{self.games:,}{cut} games each (± standard error)"),
+            ("without the book", f"{self.without}"),
+            ("with the book", f"{self.value}"),
+            ("gain", f"{self.gain}"),
+            ("from better moves", f"{self.moves}  (if book moves took time: {self.charged})"),
+            ("from saved time", f"{self.time}{share}"),
         ]

@@ -23,7 +23,7 @@ from preplay.chess.books.lines import (
     reach_words,
     spots,
     start_board,
-    walk,
+    walk_book,
 )
 from preplay.errors import InputError
 
@@ -31,7 +31,7 @@ from preplay.errors import InputError
 @settings(max_examples=30, deadline=None)
 @given(books())
 def test_walk_visits_every_entry_on_its_board(book: Book) -> None:
-    places = list(walk(book, notate=True))
+    places = list(walk_book(book, notate=True))
     assert sorted(place.index for place in places) == list(range(book.size))
     for place in places:
         board = start_board(book)
@@ -48,7 +48,7 @@ def test_walk_visits_every_entry_on_its_board(book: Book) -> None:
 @settings(max_examples=30, deadline=None)
 @given(books())
 def test_position_key_is_equality_of_positions(book: Book) -> None:
-    boards = [place.board for place in walk(book)]
+    boards = [place.board for place in walk_book(book)]
     for one, other in itertools.combinations(boards[:12], 2):
         assert (position_key(one) == position_key(other)) == (one.epd() == other.epd())
 
@@ -141,7 +141,7 @@ def test_csv_in_a_given_order() -> None:
 def test_epd_has_a_line_per_position_that_python_chess_reads(book: Book) -> None:
     lines = epd_text(book).splitlines()
     expected: dict[str, set[str]] = {}
-    for place in walk(book):
+    for place in walk_book(book):
         expected.setdefault(place.board.epd(), set()).update(place.board.san(m) for m, _ in place.moves)
     found: dict[str, set[str]] = {}
     ids = set()
@@ -191,7 +191,7 @@ def test_reach_in_words(reach: float, words: str) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_numbered_is_what_python_chess_writes(seed: int) -> None:
     book = random_book(seed, plies=seed, depth=4)
-    for place in walk(book, notate=True):
+    for place in walk_book(book, notate=True):
         board = start_board(book)
         moves = [board.push_uci(name) for name in place.entry.history]
         if moves:

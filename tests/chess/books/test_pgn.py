@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import chess
 import chess.engine
@@ -11,10 +12,12 @@ import pytest
 from chessbooks import BLACK_CASTLING, CASTLING, EN_PASSANT, PROMOTION, books, lines_book, make
 from hypothesis import given, settings
 
-from preplay.book import Book, Entry
+from preplay.book import Alternative, Book, Decision, Entry, Hoped
 from preplay.chess.books.lines import learning_order, reach_words, start_board
 from preplay.chess.books.pgn import pgn_lines, pgn_tree, tag_text
+from preplay.chess.books.reading import read_pgn_book
 from preplay.errors import InputError
+from preplay.policy import REST
 
 History = tuple[str, ...]
 
@@ -145,6 +148,35 @@ def test_comments_and_evals_of_a_small_book() -> None:
     assert third.comment == "1 in 12 games, value 0.530, gain +0.001 [%eval #3]"
     (line,) = games(pgn_lines(make(entries), evals=evals))
     assert [node.eval() for node in line.mainline()] == [node.eval() for node in game.mainline()]
+
+
+def test_deviations_are_told(tmp_path: Path) -> None:
+    """The first choice, what it would earn, the reply hoped for; and it reads back as the same book."""
+    options = Alternative("g1f3", 0.55, 0.6, 30.0), Alternative("f1c4", 0.61, 0.61, None)
+    lines = ("e2e4", "e7e5"), ("e2e4", "c7c5"), ("e2e4", "e7e6")
+    hoped = (Hoped("b8c6", 0.98, 0.7), Hoped(REST, 0.5, 0.7), None)
+    entries = [Entry((), {"e2e4": 1.0}, 1.0, 0.012, 0.5)]
+    for history, hope in zip(lines, hoped, strict=True):
+        entries.append(
+            Entry(history, {"f1c4": 1.0}, 1 / 3, 0.01, 0.53, decision=Decision(options, 1, hope))
+        )
+    book = make(entries)
+    (game,) = games(pgn_tree(book))
+    told = histories(game, start_board(book))
+    start = "1 in 3 games, value 0.530, gain +0.01; not the first choice: Nf3 earns at most 0.6000"
+    for line, said in zip(lines, ("Nc6 (98%)", "any other move (50%)", ""), strict=True):
+        end = f"; it hopes for {said}, then 0.7000" if said else ""
+        assert told[(*line, "f1c4")] == f"{start} from here, this 0.6100{end}"
+    assert "first choice" not in told[("e2e4",)]
+    for number, text in enumerate((pgn_tree(book), pgn_lines(book))):
+        assert max(map(len, text.splitlines())) <= 255  # the longest line that PGN allows
+        path = tmp_path / f"{number}.pgn"
+        path.write_text(text)
+        back = {entry.history: entry for entry in read_pgn_book(path).entries}
+        for entry in entries:
+            again = back[entry.history]
+            assert (again.moves, again.value, again.gain) == (entry.moves, entry.value, entry.gain)
+            assert again.reach == pytest.approx(entry.reach)
 
 
 def test_headers() -> None:

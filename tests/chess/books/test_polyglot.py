@@ -4,6 +4,7 @@ import re
 import shutil
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -25,7 +26,7 @@ from chessbooks import (
 from hypothesis import given, settings
 
 from preplay.book import Book, Entry
-from preplay.chess.books.lines import walk
+from preplay.chess.books.lines import walk_book
 from preplay.chess.books.polyglot import choices, parse_polyglot, polyglot_bytes, read_polyglot
 from preplay.errors import InputError
 
@@ -62,7 +63,7 @@ def test_python_chess_reads_back_every_position_and_move(
     found: dict[tuple[int, str], int] = {}
     with chess.polyglot.open_reader(path) as reader:
         assert [entry.key for entry in reader] == sorted(entry.key for entry in reader)
-        for place in walk(book):
+        for place in walk_book(book):
             for entry in reader.find_all(place.board):
                 assert place.board.is_legal(entry.move)
                 found[entry.key, place.board.uci(entry.move, chess960=True)] = entry.weight
@@ -83,7 +84,7 @@ def test_own_reader_agrees_with_python_chess(
     path.write_bytes(polyglot_bytes(book))
     ours = read_polyglot(path)
     with chess.polyglot.open_reader(path) as reader:
-        for place in walk(book):
+        for place in walk_book(book):
             theirs = {entry.move: entry.weight for entry in reader.find_all(place.board)}
             assert ours.find(place.board) == theirs
             elsewhere = place.board.copy()
@@ -202,7 +203,7 @@ def test_the_polyglot_tool_dumps_the_same_book(tmp_path: Path, book: Book, colou
     totals: dict[int, int] = {}
     for choice in table:
         totals[choice.key] = totals.get(choice.key, 0) + choice.weight
-    boards = {chess.polyglot.zobrist_hash(place.board): place.board for place in walk(book)}
+    boards = {chess.polyglot.zobrist_hash(place.board): place.board for place in walk_book(book)}
     expected: dict[tuple[int, str], float] = {}
     for choice in table:
         board = boards[choice.key]
@@ -292,9 +293,19 @@ def test_illegal_books_are_refused() -> None:
 def test_the_random_books_have_castling_en_passant_and_promotions() -> None:
     kinds = {"castling": 0, "en passant": 0, "promotion": 0}
     for seed in range(120):
-        for place in walk(random_book(seed, plies=seed % 80, chess960=bool(seed % 2))):
+        for place in walk_book(random_book(seed, plies=seed % 80, chess960=bool(seed % 2))):
             for move, _ in place.moves:
                 kinds["castling"] += place.board.is_castling(move)
                 kinds["en passant"] += place.board.is_en_passant(move)
                 kinds["promotion"] += move.promotion is not None
     assert min(kinds.values()) >= 10, kinds
+
+
+def test_what_a_book_extends_is_in_it_too() -> None:
+    added = Entry(("e2e4", "c7c5"), {"g1f3": 1.0}, 0.5, 0.02, 0.6)
+    known = {chess.Board().epd(): ("e2e4",), "4k3/8/8/8/8/8/8/4K2R w K -": ("e1g1", "h1h8")}
+    back = parse_polyglot(polyglot_bytes(replace(make([added]), known=known)), "book.bin")
+    assert back.find(chess.Board()) == {chess.Move.from_uci("e2e4"): 65535}
+    rook = back.find(chess.Board("4k3/8/8/8/8/8/8/4K2R w K - 0 1"))
+    assert rook == {chess.Move.from_uci("e1g1"): 32767, chess.Move.from_uci("h1h8"): 32767}
+    assert len(back) == 4

@@ -28,7 +28,7 @@ from preplay.chess.engines.analysis import (
 )
 from preplay.chess.engines.encoding import decode, encode
 from preplay.chess.engines.store import AnalysisStore, Setting, _create
-from preplay.chess.engines.tables import COLUMNS, export
+from preplay.chess.engines.tables import COLUMNS, export_analyses
 from preplay.errors import InputError, StoreError
 
 ENGINE = Identity("Stockfish 15.1", "0123456789abcdef")
@@ -330,7 +330,7 @@ def test_one_process_sees_what_another_stores(tmp_path: Path) -> None:
 def test_export_to_csv(tmp_path: Path) -> None:
     with AnalysisStore(filled(tmp_path / "a.store", 1500)) as store:
         store.put(SETTING, replace(position(0), moves=("a2a3", "e8e7")), ANALYSIS)
-        assert export(store.records(), tmp_path / "a.csv") == 1501
+        assert export_analyses(store.records(), tmp_path / "a.csv") == 1501
     with (tmp_path / "a.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3002
@@ -362,8 +362,8 @@ def test_export_to_csv(tmp_path: Path) -> None:
 def test_export_to_parquet_agrees_with_csv(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     with AnalysisStore(filled(tmp_path / "a.store", 20)) as store:
-        assert export(store.records(), tmp_path / "a.parquet") == 20
-        export(store.records(), tmp_path / "a.csv")
+        assert export_analyses(store.records(), tmp_path / "a.parquet") == 20
+        export_analyses(store.records(), tmp_path / "a.csv")
     table = pq.read_table(tmp_path / "a.parquet").to_pylist()
     with (tmp_path / "a.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -377,10 +377,10 @@ def test_export_to_parquet_agrees_with_csv(tmp_path: Path) -> None:
 def test_exports_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with AnalysisStore(filled(tmp_path / "a.store", 2)) as store:
         with pytest.raises(InputError, match=r"\.csv or \.parquet"):
-            export(store.records(), tmp_path / "a.xlsx")
+            export_analyses(store.records(), tmp_path / "a.xlsx")
         with pytest.raises(StoreError, match="No such file"):
-            export(store.records(), tmp_path / "nowhere" / "a.csv")
+            export_analyses(store.records(), tmp_path / "nowhere" / "a.csv")
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         with pytest.raises(StoreError, match="needs pyarrow"):
-            export(store.records(), tmp_path / "a.parquet")
+            export_analyses(store.records(), tmp_path / "a.parquet")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.store"]

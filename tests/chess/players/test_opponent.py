@@ -10,6 +10,7 @@ from typing import Any
 
 import chess
 import numpy as np
+import numpy.typing as npt
 import pytest
 from commandline import preplay
 from hypothesis import given, settings
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from preplay.chess.engines.analysis import Analysis, Line
 from preplay.chess.players.counts import NOTHING, count_moves
-from preplay.chess.players.fit import MoveColumns, SeenMove, Weights, fit_weights, log_loss
+from preplay.chess.players.fit import FLOOR, MoveColumns, SeenMove, Weights, fit_weights
 from preplay.chess.players.habits import Habits
 from preplay.chess.players.opponents import Opponent, load_opponent, save_opponent
 from preplay.chess.players.person import Level, Person, parse_level
@@ -137,6 +138,11 @@ def drawn(weights: Weights, count: int, seed: int) -> MoveColumns:
         legal = board.legal_moves.count()
         moves.append(SeenMove(code, mine, theirs, analysis, tuple(codes), best, legal))
     return MoveColumns.of(moves)
+
+
+def log_loss(probabilities: npt.NDArray[np.float64]) -> float:
+    """The mean surprise in nats, no move counting as less likely than the floor."""
+    return float(-np.log(np.maximum(probabilities, FLOOR)).mean())
 
 
 def test_the_fit_finds_what_made_the_moves() -> None:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import chess
 import pytest
 from commandline import preplay
 
 from preplay.chess.books.lines import position_key
+from preplay.chess.books.lookup import Played, open_book
 from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit, Line, SearchRequest
 from preplay.chess.players.play import Search
-from preplay.chess.players.repertoire import KnownGame, RepertoirePlay, read_repertoire
+from preplay.chess.players.repertoire import (
+    KnownGame,
+    RepertoirePlay,
+    check_playable,
+    read_repertoire,
+)
 from preplay.chess.rules import ChessGame
 from preplay.errors import InputError
 from preplay.game import CHANCE, walk
@@ -46,6 +53,12 @@ def test_every_line_is_read_variations_too(italian: Path) -> None:
     ("text", "told"),
     [
         ("1. e4 e5 2. Ke3 *", "game 1: illegal san"),
+        ("1. e4 *\n\n1. d4 -- 2. c4 *", "bad.pgn: game 2: a null move in"),
+        ("1. e4 e5 2. Nf9 Nc6 *", "game 1: 'Nf9' is no move; expected moves"),
+        ("1. e4 e5 {fine} 2. nonsense Nf3 *", "game 1: 'nonsense' is no move"),
+        ('[Variant "Chess960"]\n\n1. e4 *', "game 1: Variant 'Chess960'; expected standard chess"),
+        ('[Variant "Crazyhouse"]\n\n1. e4 *', "game 1: Variant 'Crazyhouse'; expected standard chess"),
+        ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n*', "game 1: starts from '8/8/8/8/8/8/8/8 w - - 0 1'"),
         ("", "no move of White"),
     ],
 )
@@ -56,6 +69,38 @@ def test_a_file_that_is_none(tmp_path: Path, text: str, told: str) -> None:
         read_repertoire(path, 1)
     with pytest.raises(InputError, match="cannot read"):
         read_repertoire(tmp_path / "none.pgn", 1)
+
+
+def test_what_people_write_between_moves_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.pgn"
+    path.write_text(
+        '[Event "a {"]\n\n1.e4! e5?! {a note\n[%csl Ge4] N} (1...d5 2. e5 f5 3. exf6 e.p.) 2.Nf3 += ; D\n'
+        "%escaped words\nNc6 3. Bc4 Bc5 4. O-O 1/2-1/2\n"
+    )
+    assert sum(map(len, read_repertoire(path, 1).played.values())) == 6
+
+
+def test_lines_of_chess960(tmp_path: Path) -> None:
+    path, castling = tmp_path / "mine.pgn", "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
+    path.write_text(f'[FEN "{castling}"]\n\n1. O-O *\n')
+    assert set(read_repertoire(path, 1).played.values()) == {("e1g1",)}
+    assert set(read_repertoire(path, 1, chess960=True).played.values()) == {("e1h1",)}
+    path.write_text(f'[Variant "Chess960"]\n[FEN "{castling}"]\n\n1. O-O *\n')
+    assert set(read_repertoire(path, 1, chess960=True).by_board) == {"4k3/8/8/8/8/8/8/4K2R w K -"}
+
+
+def test_a_repertoire_with_nothing_but_what_is_avoided(italian: Path) -> None:
+    mine = read_repertoire(italian, 1)
+    with pytest.raises(
+        InputError, match=r"^after 1\. e4 e5 2\. Nf3 Nc6 every move of the repertoire \(Bc4, d4\) is also"
+    ):
+        check_playable(mine, mine)
+    italian.write_text("1. e4 *\n")
+    short = read_repertoire(italian, 1)
+    with pytest.raises(InputError, match=r"^at the start every move of the repertoire \(e4\)"):
+        check_playable(short, short)
+    italian.write_text("1. e4 e5 2. Nf3 Nc6 3. d4 *\n")
+    check_playable(mine, read_repertoire(italian, 1))
 
 
 class Fixed:
@@ -78,7 +123,7 @@ def test_the_repertoire_is_the_menu_where_it_has_moves(italian: Path) -> None:
     assert policy.menus([root]) == [(("e2e4", 25.0),)]
     assert policy.distributions([root]) == [{"e2e4": 1.0}]
     two = walk(game, ("e2e4", "e7e5", "g1f3", "b8c6"))
-    assert policy.menus([two]) == [(("d2d4", 30.0), ("f1c4", 9.0))]  # one that the engine did not score
+    assert policy.menus([two]) == [(("d2d4", 30.0), ("f1c4", None))]  # one that the engine did not score
     beyond = walk(game, ("d2d4", "d7d5"))
     assert [o.action for o in policy.menus([beyond])[0]] == ["d2d4", "e2e4", "c2c4"]
 
@@ -89,7 +134,7 @@ def test_the_last_move_of_an_avoided_line_is_never_played(tmp_path: Path) -> Non
     root = ChessGame().root()
     assert play(None, lines, 1).menus([root]) == [(("e2e4", 25.0),)]
     lines.write_text("1. d4 *\n\n1. e4 *\n\n1. c4 *\n")
-    with pytest.raises(InputError, match="every move is avoided"):
+    with pytest.raises(InputError, match="at the start every move is to be avoided"):
         play(None, lines).menus([root])
 
 
@@ -119,11 +164,17 @@ def test_commands_with_lines_of_ones_own(
     data = json.loads(out)
     assert all(entry["history"][0] == "f2f3" for entry in data["book"])
     assert data["repairs"][0]["moves"] in (["f2f3"], ["g2g4"])
+    board = open_book(str(tmp_path / "run"))  # what is known is played too, and needs the file no more
+    hit = board.find(Played(board.start, (), chess.Board()))
+    assert hit is not None
+    assert hit.known
+    assert [move.uci() for move in hit.moves] == ["f2f3"]
     losses = [r["reach"] * (r["value"] - r["worth"]) for r in data["repairs"]]
     assert losses == sorted(losses, reverse=True)
     for flag in ("--repertoire", "--avoid"):
         code, out, err = preplay(capsys, *common, flag, italian)
         assert code == 0, err
+        assert ("fixed" in json.loads(out)) == (flag == "--repertoire")  # what is left has no choice
         first = [entry["moves"] for entry in json.loads(out)["book"] if not entry["history"]]
         assert first in ([], [{"f2f3": 1.0}]) if flag == "--repertoire" else first != [{"f2f3": 1.0}]
     italian.write_text("1. e4 *\n")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -20,7 +21,7 @@ from preplay.chess.books.lookup import book_lookup, open_book
 from preplay.chess.books.polyglot import polyglot_bytes
 from preplay.chess.uci import base as uci_base
 from preplay.chess.uci.server import install_hint
-from preplay.errors import EngineError
+from preplay.errors import EngineError, InputError
 from preplay.policy import softmax
 
 BOOK = lines_book("e2e4 e7e5 g1f3 b8c6 f1b5", "e2e4 e7e5 g1f3 g8f6 f3e5", "e2e4 c7c5 g1f3")
@@ -100,6 +101,30 @@ def test_the_score_is_the_engines_own_where_it_is_known(log: Path) -> None:
     assert " score cp 37 " in first
     assert " score mate 3 " in second
     assert " score cp 0 " in third
+
+
+def test_what_was_known_before_the_book_is_played_too(log: Path, tmp_path: Path) -> None:
+    """Known moves come first, however their position is reached; then the book's, then the base's."""
+    added = Entry(("e2e4", "c7c5"), {"g1f3": 1.0}, 0.5, 0.02, 0.6)
+    open_games = chess.Board()
+    for move in ("e2e4", "e7e5"):
+        open_games.push_uci(move)
+    known = {chess.Board().epd(): ("e2e4",), open_games.epd(): ("g1f3", "f1c4")}
+    save(replace(make([added]), known=known), tmp_path / "book.json")
+    with Talk(open_book(str(tmp_path / "book.json")), fake(log), by_position=False) as talk:
+        first = talk.ask("position startpos", "go")
+        assert first[0] == "info string known move e2e4"
+        assert INFO.fullmatch(first[1])
+        assert first[-1] == "bestmove e2e4 ponder c7c5"
+        assert talk.best("position startpos moves e2e4 c7c5", "go") == "g1f3"
+        games = ("position startpos moves e2e3 e7e6 e3e4 e6e5 g1f3 g8f6 f3g1 f6g8", "go")
+        assert talk.best(*games) in {"g1f3", "f1c4"}
+        assert not any(line.startswith("go") for line in told(log))
+        talk.ask("position startpos moves d2d4 d7d5", "go depth 3")
+    assert "go depth 3" in told(log)
+    save(replace(make([added]), known={chess.Board().epd(): ("e2e5",)}), tmp_path / "book.json")
+    with pytest.raises(InputError, match=r"known moves 'rnbq.* e2e5'; expected a position and"):
+        open_book(str(tmp_path / "book.json"))
 
 
 def test_out_of_book_the_base_plays_with_the_same_clock(log: Path) -> None:

@@ -24,7 +24,7 @@ from preplay.chess.books.lines import (
     position_key,
     reach_words,
     start_board,
-    walk,
+    walk_book,
 )
 
 FIELDS = ("Board", "Line", "Move", "Notes", "FEN")
@@ -110,7 +110,7 @@ def anki_bytes(book: Book, name: str, made: int) -> bytes:
 
 def _notes(book: Book) -> list[tuple[str, ...]]:
     """The fields of each position once, however it is reached, in the order worth learning."""
-    places = {place.index: place for place in walk(book, notate=True)}
+    places = {place.index: place for place in walk_book(book, notate=True)}
     start = start_board(book)
     notes: dict[object, tuple[str, ...]] = {}
     for index in learning_order(book):

@@ -17,6 +17,8 @@ from preplay.errors import InputError
 from preplay.games.clocked import untimed
 
 K = TypeVar("K", bound=Hashable)
+UciPath = tuple[str, ...]
+"""Moves in UCI with castling as king takes rook: one name per move in any chess."""
 
 COLUMNS = (
     "number",
@@ -44,8 +46,8 @@ class Place:
     entry: Entry
     board: chess.Board
     """The position; of the moves that led to it, it remembers the last."""
-    path: tuple[str, ...]
-    """The history in UCI with castling as king takes rook: one name per move in any chess."""
+    path: UciPath
+    """The history."""
     moves: tuple[tuple[chess.Move, float], ...]
     """What the book plays with its probabilities, the most probable first."""
     sans: tuple[str, ...] = ()
@@ -93,7 +95,7 @@ def start_board(book: Book) -> chess.Board:
     return board
 
 
-def walk(book: Book, *, notate: bool = False) -> Iterator[Place]:
+def walk_book(book: Book, *, notate: bool = False) -> Iterator[Place]:
     """Every entry with its board, line by line, so that shared beginnings are played once.
 
     Times of a clocked book are left out: at the board they are never quite the same. Raises InputError
@@ -105,12 +107,12 @@ def walk(book: Book, *, notate: bool = False) -> Iterator[Place]:
     sans: list[str] = []
     for index in sorted(range(len(book.entries)), key=lambda k: book.entries[k].history):
         entry = _without_times(book.entries[index])
-        common = shared(names, entry.history)
+        common = common_length(names, entry.history)
         while len(names) > common:
             board.pop()
             del names[-1], path[-1], sans[-1]
         for name in entry.history[common:]:
-            move = _legal(board, name, names)
+            move = legal_move(board, name, names)
             path.append(board.uci(move, chess960=True))
             sans.append(board.san(move) if notate else "")
             names.append(name)
@@ -120,7 +122,7 @@ def walk(book: Book, *, notate: bool = False) -> Iterator[Place]:
             raise InputError(
                 f"book entry '{' '.join(names)}': {mover} is to move; expected the book's side"
             )
-        moves = [(_legal(board, name, names), p) for name, p in entry.moves.items() if p > 0.0]
+        moves = [(legal_move(board, name, names), p) for name, p in entry.moves.items() if p > 0.0]
         if not moves:
             raise InputError(f"book entry '{' '.join(names)}': no move; expected at least one")
         moves.sort(key=lambda item: -item[1])
@@ -138,9 +140,23 @@ def _without_times(entry: Entry) -> Entry:
 def spots(book: Book, key: Callable[[chess.Board], K]) -> dict[K, Spot]:
     """The book's positions, one for each `key`, in the order of the book's entries."""
     found: dict[K, list[Place]] = {}
-    for place in sorted(walk(book), key=lambda place: place.index):
+    for place in sorted(walk_book(book), key=lambda place: place.index):
         found.setdefault(key(place.board), []).append(place)
     return {key: Spot(tuple(places)) for key, places in found.items()}
+
+
+def known_moves(book: Book) -> Iterator[tuple[chess.Board, tuple[chess.Move, ...]]]:
+    """What a book extends, position by position; raises InputError where its moves are not legal."""
+    for place, names in book.known.items():
+        try:
+            board = chess.Board(f"{place} 0 1", chess960=book.chess960)
+            moves = tuple(board.parse_uci(name) for name in names)
+        except ValueError:
+            moves = ()
+        if not moves or not all(moves) or not board.is_valid():
+            told = f"{place}: {' '.join(names)}"[:200]
+            raise InputError(f"book: known moves '{told}'; expected a position and legal moves")
+        yield board, moves
 
 
 def position_key(board: chess.Board) -> Hashable:
@@ -153,9 +169,9 @@ def position_key(board: chess.Board) -> Hashable:
 def learning_order(book: Book) -> tuple[int, ...]:
     """The entries in the order worth learning: at any moment what was learned bought the most.
 
-    Among the orders that learn a position only after those that lead to it, this one has the largest
-    sum of cumulative gains. Horn's algorithm for trees: a position whose block of continuations gains
-    more per entry than the position itself is learned in one go with them.
+    Among the orders that learn a history only after its own beginnings, this one has the largest
+    sum of cumulative gains. Horn's algorithm for trees: a history whose block of continuations gains
+    more per entry than the history itself is learned in one go with them.
     """
     where = {entry.history: k for k, entry in enumerate(book.entries)}
     below: dict[int, list[tuple[float, float, int, tuple[int, ...]]]] = {}  # heaps of blocks by parent
@@ -214,7 +230,7 @@ def csv_text(book: Book, order: Sequence[int] | None = None) -> str:
     `cumulative_value` is what the book is worth to one who has learned down to this row; in a mixed
     book each gain counts as often as the book holds the entry.
     """
-    places = {place.index: place for place in walk(book, notate=True)}
+    places = {place.index: place for place in walk_book(book, notate=True)}
     start = start_board(book)
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
@@ -252,7 +268,7 @@ def full_order(book: Book, order: Sequence[int] | None) -> Sequence[int]:
     return order
 
 
-def shared(one: Sequence[str], other: Sequence[str]) -> int:
+def common_length(one: Sequence[str], other: Sequence[str]) -> int:
     """How many actions two histories have in common from the start."""
     count = 0
     for a, b in zip(one, other, strict=False):
@@ -262,13 +278,18 @@ def shared(one: Sequence[str], other: Sequence[str]) -> int:
     return count
 
 
-def _legal(board: chess.Board, name: str, before: Sequence[str]) -> chess.Move:
+def legal_move(board: chess.Board, name: str, before: Sequence[str]) -> chess.Move:
+    """The legal move of a book by its name, after the moves `before`; InputError where it is none."""
+    line = f"after '{' '.join(before)}'" if before else "at the start"
     try:
         move = board.parse_uci(name)
+    except chess.InvalidMoveError:
+        raise InputError(
+            f"book: '{name}' {line} is no move of chess; expected a chess book, moves in UCI"
+        ) from None
     except ValueError:
         move = chess.Move.null()
     if not move:
-        line = f"after '{' '.join(before)}'" if before else "at the start"
         raise InputError(f"book: move '{name}' {line} is not legal; expected a legal UCI move")
     return move
 

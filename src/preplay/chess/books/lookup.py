@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Protocol
 
 import chess
 
 from preplay.book import FILE, Book, load
-from preplay.chess.books.lines import Place, Spot, position_key, start_board, walk
+from preplay.chess.books.lines import (
+    Place,
+    Spot,
+    UciPath,
+    known_moves,
+    position_key,
+    start_board,
+    walk_book,
+)
 from preplay.chess.books.polyglot import PolyglotBook, read_polyglot
 from preplay.chess.books.reading import Answers, read_epd_book, read_pgn_book
-
-Path = tuple[str, ...]
-"""Moves in UCI with castling as king takes rook."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Played:
 
     start: Hashable
     """`position_key` of the position from which it is told."""
-    path: Path
+    path: UciPath
     """All moves since."""
     board: chess.Board
     """The position now."""
@@ -42,6 +47,8 @@ class Hit:
     """How often games come here, if the book knows it."""
     score: int | None = None
     """What the engine of the preparation says here, in centipawns for the side to move, if known."""
+    known: bool = False
+    """Whether it was known before the book, and is no part of what is memorized."""
 
 
 class Lookup(Protocol):
@@ -86,15 +93,20 @@ class BookLookup:
     name: str
     mixed: bool
     start: Hashable
-    by_path: Mapping[Path, Place]
+    by_path: Mapping[UciPath, Place]
     by_position: Mapping[Hashable, Spot]
     values: Mapping[int, float]
     """What the book is worth at each entry."""
-    replies: Mapping[Path, chess.Move]
+    replies: Mapping[UciPath, chess.Move]
     """The most frequent answer to the book's moves."""
+    known: Mapping[Hashable, tuple[chess.Move, ...]] = field(default_factory=dict)
+    """What is played besides, by position: what the book extends."""
 
     def find(self, game: Played, *, draw: float = 0.0, by_position: bool = True) -> Hit | None:
-        """The entry of the game's moves; else, if asked to, those of its position."""
+        """What is known, however reached; the entry of the game's moves; or, if asked to, those of its
+        position."""
+        if known := self.known.get(position_key(game.board)):
+            return Hit(_castled(dict.fromkeys(known, 1.0 / len(known)), game.board), known=True)
         place = self.by_path.get(game.path) if self.starts(game) else None
         if place is not None and place.entry.probability > draw:
             entry = place.entry
@@ -172,9 +184,9 @@ class EpdLookup:
 
 def book_lookup(book: Book, name: str = "book") -> BookLookup:
     """The book, ready to be asked; raises InputError where its moves are not legal."""
-    places = sorted(walk(book), key=lambda place: place.index)
+    places = sorted(walk_book(book), key=lambda place: place.index)
     found: dict[Hashable, list[Place]] = {}
-    best: dict[Path, tuple[float, chess.Move]] = {}
+    best: dict[UciPath, tuple[float, chess.Move]] = {}
     for place in places:
         found.setdefault(position_key(place.board), []).append(place)
         if place.path:
@@ -199,7 +211,7 @@ def _castled(moves: Mapping[chess.Move, float], board: chess.Board) -> dict[ches
 
 def _values(places: list[Place]) -> dict[int, float]:
     """v(h) and, on top of it, the gains of the entry and of all below it, once it is reached in book."""
-    gains: dict[Path, float] = {}
+    gains: dict[UciPath, float] = {}
     for place in sorted(places, key=lambda place: -len(place.path)):
         path = place.path
         gains[path] = gains.get(path, 0.0) + place.entry.gain * place.entry.probability
@@ -216,11 +228,15 @@ def _values(places: list[Place]) -> dict[int, float]:
 
 def open_book(path: str) -> Lookup:
     """The book in a file: Polyglot (`.bin`), PGN, EPD, else `preplay-book/1`, also in a run."""
-    file = pathlib.Path(path)
+    file = Path(path)
     if file.is_dir():
         file /= FILE
     if file.suffix == ".bin":
         return PolyglotLookup(file.name, read_polyglot(file))
     if file.suffix == ".epd":
         return EpdLookup(file.name, read_epd_book(file))
-    return book_lookup(read_pgn_book(file) if file.suffix == ".pgn" else load(file), file.name)
+    if file.suffix == ".pgn":
+        return book_lookup(read_pgn_book(file), file.name)
+    book = load(file)
+    known = {position_key(board): moves for board, moves in known_moves(book)}
+    return replace(book_lookup(book, file.name), known=known)

@@ -9,13 +9,21 @@ import chess
 import chess.engine
 import chess.pgn
 
-from preplay.book import Book, Entry
-from preplay.chess.books.lines import Place, full_order, reach_words, start_board, walk
+from preplay.book import Book
+from preplay.chess.books.lines import (
+    Place,
+    UciPath,
+    full_order,
+    legal_move,
+    reach_words,
+    start_board,
+    walk_book,
+)
+from preplay.chess.rules import UNPLAYED
 from preplay.errors import InputError
+from preplay.games.clocked import untimed
 
-Path = tuple[str, ...]
-"""A history in UCI with castling as king takes rook."""
-Evals = Mapping[Path, chess.engine.PovScore]
+Evals = Mapping[UciPath, chess.engine.PovScore]
 """Scores of positions by the history that leads to them, as the book writes its moves."""
 
 TAGS = {
@@ -39,7 +47,7 @@ def pgn_tree(
     """
     game = _game(book, headers or {})
     game.comment = _summary(book)
-    nodes: dict[Path, chess.pgn.GameNode] = {(): game}
+    nodes: dict[UciPath, chess.pgn.GameNode] = {(): game}
     places = list(_by_reach(book))
     own = {place.path for place in places}
     for place in places:
@@ -47,7 +55,7 @@ def pgn_tree(
         if node is None:
             continue  # behind an own move that the book never plays
         for move, p in place.moves:
-            child = node.add_variation(move, comment=_comment(place.entry, p))
+            child = node.add_variation(move, comment=_comment(place, move, p))
             nodes[_after(place, move)] = child
             _evaluate(child, (*place.entry.history, place.board.uci(move)), evals)
     return _text([game])
@@ -65,7 +73,7 @@ def pgn_lines(
     Each game begins with the first position in `order` that no game before has shown, and goes on to
     the end of the line; a comment marks where what is new begins.
     """
-    places = {place.index: place for place in walk(book)}
+    places = {place.index: place for place in walk_book(book)}
     lines = list(_learning_lines(book, places, full_order(book, order)))
     if not lines:
         return pgn_tree(book, headers=headers)
@@ -80,7 +88,7 @@ def pgn_lines(
                 node = node.add_variation(board.push_uci(name))
                 _evaluate(node, place.entry.history, evals)
             p = dict(place.moves)[move]
-            comment = _comment(place.entry, p)
+            comment = _comment(place, move, p)
             node = node.add_variation(move, comment=f"New: {comment}" if place.index == new else comment)
             _evaluate(node, (*place.entry.history, board.uci(move)), evals)
             board.push(move)
@@ -94,11 +102,11 @@ def _learning_lines(
     """(first new entry, the line through it to its end) until every own move was shown."""
     rank = {index: k for k, index in enumerate(order)}
     by_path = {place.path: place for place in places.values()}
-    replies: dict[Path, list[int]] = {}  # entries by the own move before them, in `order`
+    replies: dict[UciPath, list[int]] = {}  # entries by the own move before them, in `order`
     for index in order:
         path = places[index].path
         replies.setdefault(path[:-1] if path else path, []).append(index)
-    shown: set[Path] = set()
+    shown: set[UciPath] = set()
     for index in order:
         for first, _ in places[index].moves:
             if _after(places[index], first) in shown:
@@ -120,7 +128,7 @@ def _learning_lines(
             yield index, line
 
 
-def _way_to(place: Place, by_path: Mapping[Path, Place]) -> list[tuple[Place, chess.Move]] | None:
+def _way_to(place: Place, by_path: Mapping[UciPath, Place]) -> list[tuple[Place, chess.Move]] | None:
     """The own moves before `place`; None when the book never plays one of them."""
     way: list[tuple[Place, chess.Move]] = []
     path = place.path
@@ -134,19 +142,19 @@ def _way_to(place: Place, by_path: Mapping[Path, Place]) -> list[tuple[Place, ch
     return way[::-1]
 
 
-def _all_shown(place: Place, shown: set[Path]) -> bool:
+def _all_shown(place: Place, shown: set[UciPath]) -> bool:
     return all(_after(place, move) in shown for move, _ in place.moves)
 
 
 def _by_reach(book: Book) -> list[Place]:
     """The entries with parents before children, and of siblings the most probable first."""
     return sorted(
-        walk(book), key=lambda place: (len(place.path), -place.entry.reach * place.entry.probability)
+        walk_book(book), key=lambda place: (len(place.path), -place.entry.reach * place.entry.probability)
     )
 
 
 def _opponents_node(
-    nodes: dict[Path, chess.pgn.GameNode], own: Collection[Path], place: Place, evals: Evals | None
+    nodes: dict[UciPath, chess.pgn.GameNode], own: Collection[UciPath], place: Place, evals: Evals | None
 ) -> chess.pgn.GameNode | None:
     """The node of an entry's position, with the moves into it made that are new: the opponent's, and own
     ones that were known before. None behind a move that an entry of `own` does not play."""
@@ -163,25 +171,45 @@ def _opponents_node(
     return nodes[path]
 
 
-def _after(place: Place, move: chess.Move) -> Path:
+def _after(place: Place, move: chess.Move) -> UciPath:
     return (*place.path, place.board.uci(move, chess960=True))
 
 
-def _comment(entry: Entry, p: float) -> str:
+def _comment(place: Place, move: chess.Move, p: float) -> str:
+    entry = place.entry
     parts = [reach_words(entry.reach), f"value {entry.value:.3f}", f"gain {entry.gain:+.2g}"]
     if entry.probability < 1.0:
         parts.append(f"in {entry.probability:.1%} of the books")
     if p < 1.0:
         parts.append(f"played {p:.1%}")
-    return ", ".join(parts)
+    return ", ".join(parts) + _instead(place, move)
+
+
+def _instead(place: Place, move: chess.Move) -> str:
+    """Where a move is not the first choice: what that would earn, and which reply the move hopes for."""
+    decision, history = place.entry.decision, place.entry.history
+    if decision is None or not decision.played:
+        return ""
+    first, chosen = decision.options[0], decision.options[decision.played]
+    instead, played = (legal_move(place.board, untimed(o.move)[0], history) for o in (first, chosen))
+    if played != move:
+        return ""
+    told = f"; not the first choice: {place.board.san(instead)} earns {first.earns} from here, "
+    told += f"this {chosen.worth:.4f}"
+    hoped = decision.hoped
+    if hoped is None:
+        return told
+    after, reply = place.board.copy(stack=False), untimed(hoped.reply)[0]
+    after.push(move)
+    name = UNPLAYED.get(reply) or after.san(legal_move(after, reply, (*history, chosen.move)))
+    return f"{told}; it hopes for {name} ({hoped.probability:.0%}), then {hoped.worth:.4f}"
 
 
 def _summary(book: Book) -> str:
-    positions = "1 position" if book.size == 1 else f"{book.size} positions"
-    return f"{positions}, value {book.value:.3f} with the book, {book.without:.3f} without"
+    return f"{book.memory}, value {book.value:.3f} with the book, {book.without:.3f} without"
 
 
-def _evaluate(node: chess.pgn.GameNode, history: Path, evals: Evals | None) -> None:
+def _evaluate(node: chess.pgn.GameNode, history: UciPath, evals: Evals | None) -> None:
     if evals is not None and history in evals:
         node.set_eval(evals[history])
 
@@ -195,7 +223,7 @@ def _game(book: Book, headers: Mapping[str, object]) -> chess.pgn.Game:
     tags |= {tag: told[key] for key, tag in TAGS.items() if key in told}
     if "opponent" in told:
         tags["Opponent"] = told["opponent"]
-    tags |= {"Cost": f"{book.cost:g}", "Positions": book.size}
+    tags |= {"Cost": f"{book.cost:g}", "Histories" if book.positions is None else "Positions": book.size}
     tags |= {"Value": f"{book.value:.6g}", "Baseline": f"{book.without:.6g}"}
     game = chess.pgn.Game()
     for name, value in {**tags, **headers}.items():

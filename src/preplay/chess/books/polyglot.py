@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from preplay.book import Book
-from preplay.chess.books.lines import spots
+from preplay.chess.books.lines import known_moves, spots
 from preplay.errors import InputError
 
 FULL = 65535
@@ -66,13 +66,17 @@ def choices(book: Book) -> tuple[PolyglotMove, ...]:
 
     One entry per position and move, however the position was reached. A weight is 65535 times the
     probability that a player who holds this book plays the move there, and never below 1: in a pure
-    book the weights of a position sum to 65535, in a mixed one to its share x(h) of that.
+    book the weights of a position sum to 65535, in a mixed one to its share x(h) of that. What the book
+    extends is in it too, all moves of a position alike.
     """
     answer: list[PolyglotMove] = []
     for key, spot in spots(book, chess.polyglot.zobrist_hash).items():
         for move, p in spot.weights().items():
             weight = min(FULL, max(1, round(FULL * p)))
             answer.append(PolyglotMove(key, encode(move, spot.board), weight))
+    for board, moves in known_moves(book):
+        key, weight = chess.polyglot.zobrist_hash(board), max(1, FULL // len(moves))
+        answer += [PolyglotMove(key, encode(move, board), weight) for move in moves]
     return tuple(sorted(answer, key=lambda choice: (choice.key, -choice.weight, choice.move)))
 
 
@@ -84,7 +88,7 @@ def polyglot_bytes(book: Book) -> bytes:
             "pure book first (preplay draw RUN --side SIDE --seed N -o book.json), and export that file"
         )
     table = np.zeros(0, RECORD)
-    if book.size:
+    if book.size or book.known:
         table = np.array([(*choice, 0) for choice in choices(book)], RECORD)
     return table.tobytes()
 

@@ -30,12 +30,32 @@ DEEPEST = 400
 """Variations within variations: more than any book has, few enough to be read in no time."""
 
 
+_TOKENS = re.compile(
+    r"""
+    ^\[[^\n]* | ^%[^\n]* | ;[^\n]* | \{[^}]*\}?    # tags, escaped lines and comments
+    | \$\d+ | 1-0 | 0-1 | 1/2-1/2
+    | (?: [NBKRQP]?[a-h]?[1-8]?[-x]?[a-h][1-8](?:=?[nbrqkNBRQK])?
+        | [PNBRQK]?@[a-h][1-8] | Z0 | 0000 | [O0]-[O0](?:-[O0])? )(?!(?!e\.p)[A-Za-z0-9])
+    | \d+\.* | e\.p\.?
+    | (?P<junk>[A-Za-z0-9][^\s(){};$]*)
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""What movetext is made of; `junk` is what readers of PGN pass over, and with it the move that it was."""
+
+
 class GameOfLines(chess.pgn.GameBuilder[chess.pgn.Game]):
     """Gathers a game; mistakes are remembered in it, and not told on the terminal as well."""
 
     def handle_error(self, error: Exception) -> None:
         """Remember it."""
         self.game.errors.append(error)
+
+    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+        """Take a move in; that nobody moves is a mistake."""
+        if not move:
+            self.handle_error(ValueError(f"a null move in {board.fen()}"))
+        super().visit_move(board, move)
 
 
 def games_of_lines(text: str, path: str | Path) -> Iterator[chess.pgn.Game]:
@@ -44,12 +64,18 @@ def games_of_lines(text: str, path: str | Path) -> Iterator[chess.pgn.Game]:
     handle, number = io.StringIO(text), 0
     while True:
         number += 1
+        begin = handle.tell()
         try:
             game = chess.pgn.read_game(handle, Visitor=GameOfLines)
         except (IndexError, ValueError, RecursionError) as error:  # brackets that do not match
             raise InputError(f"{path}: game {number}: {error}; expected lines of legal moves") from None
         if game is None:
             return
+        for found in _TOKENS.finditer(text, begin, handle.tell()):
+            if junk := found["junk"]:
+                raise InputError(
+                    f"{path}: game {number}: '{junk[:40]}' is no move; expected moves, words in braces"
+                )
         if game.errors:
             said = " ".join(str(game.errors[0]).split())[:300]
             raise InputError(f"{path}: game {number}: {said}; expected lines of legal moves")

@@ -16,7 +16,7 @@ def connect(address: str, workers: int | None = None) -> Any:
     try:
         import ray
     except ImportError:
-        raise InputError("--cluster needs Ray: pip install 'preplay[cluster]'") from None
+        raise InputError("cluster needs Ray: pip install 'preplay[cluster]'") from None
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if ray.is_initialized():
         return ray

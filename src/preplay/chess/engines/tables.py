@@ -46,7 +46,7 @@ COLUMNS: Final[dict[str, type]] = {
 Row = tuple[Any, ...]
 
 
-def export(records: Iterable[Record], path: str | os.PathLike[str]) -> int:
+def export_analyses(records: Iterable[Record], path: str | os.PathLike[str]) -> int:
     """Write `records` to a .csv or .parquet file and say how many analyses they were.
 
     The file appears whole or not at all. Parquet needs pyarrow.

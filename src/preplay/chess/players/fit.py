@@ -109,11 +109,6 @@ def _softmax(scores: Floats, randomness: float) -> Floats:
     return shares
 
 
-def log_loss(probabilities: Floats) -> float:
-    """The mean surprise in nats, no move counting as less likely than the floor."""
-    return float(-np.log(np.maximum(probabilities, FLOOR)).mean())
-
-
 def fit_weights(columns: MoveColumns, default: Weights | None = None) -> Weights:
     """The weights that explain the moves best, and their own nearness to the default.
 

@@ -21,7 +21,7 @@ def frequent_book(
     start: str = "",
     chess960: bool = False,
 ) -> Book:
-    """The `size` likeliest positions of `side` against a player, by what was played alone.
+    """The `size` likeliest histories of `side` against a player, by what was played alone.
 
     `own` has the player's moves. How often a line comes up is the product of the player's frequencies;
     the book's own move is `answer`'s, such as the most frequent one (`most_played`).
@@ -32,7 +32,7 @@ def frequent_book(
     count = 0
 
     def meet(reach: float, history: tuple[str, ...], board: chess.Board) -> None:
-        """The side's own positions from here on."""
+        """The side's own histories from here on."""
         nonlocal count
         if board.turn == (side == 1):
             count += 1

@@ -146,7 +146,7 @@ def _read(
             seen.broken_files.append(str(error))
 
 
-def gather(
+def gather_games(
     sources: Sequence[str | Path],
     wanted: Sequence[str],
     side: Side,

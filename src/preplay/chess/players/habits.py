@@ -13,7 +13,7 @@ import numpy as np
 from preplay.accounts import Sources
 from preplay.chess.players.counts import NOTHING, MoveCounts
 from preplay.chess.players.filters import GameFilter
-from preplay.chess.players.gather import Gathered, gather
+from preplay.chess.players.gather import Gathered, gather_games
 from preplay.chess.players.squares import Keys, board_key, coded_move
 from preplay.game import Distribution, Side
 from preplay.policy import REST
@@ -108,7 +108,7 @@ def read_habits(
     keep: Path | None = None,
 ) -> Habits:
     """The habits of whoever has `side` in the games of PGN files; with `players`, one of these names."""
-    gathered = gather(sources, players, side, which, keep=keep)
+    gathered = gather_games(sources, players, side, which, keep=keep)
     digest = digest_of_games(gathered)
     replies, met = gathered.replies(), gathered.met()
     return Habits(gathered.counts(), len(gathered.games), weight, digest, replies=replies, met=met)

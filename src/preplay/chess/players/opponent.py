@@ -18,7 +18,7 @@ from preplay.chess.players.counts import MoveCounts
 from preplay.chess.players.filters import GameFilter
 from preplay.chess.players.fit import MoveColumns, SeenMove
 from preplay.chess.players.foresight import foresight, simpler
-from preplay.chess.players.gather import Gathered, OwnGame, count_others, gather, own_moves
+from preplay.chess.players.gather import Gathered, OwnGame, count_others, gather_games, own_moves
 from preplay.chess.players.habits import Habits, digest_of_games
 from preplay.chess.players.opponents import Opponent
 from preplay.chess.players.person import LEAST, Level, Person
@@ -80,7 +80,7 @@ def fit_opponent(
     """
     asking = asking or Asking()
     which = asking.which
-    gathered = gather(files, players, side, which, keep=keep, stop=stop, progress=progress)
+    gathered = gather_games(files, players, side, which, keep=keep, stop=stop, progress=progress)
     dated = 2 * sum(game.date > "0001" for game in gathered.games) > len(gathered.games)
     games = gathered.games if dated else _shuffled(gathered.games)
     tested = round(NEWEST * len(games))

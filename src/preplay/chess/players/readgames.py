@@ -12,7 +12,7 @@ import chess
 import chess.pgn
 
 from preplay.chess.players.archive import GamePart, GameTags, read_parts
-from preplay.chess.players.sources import parts_of, text_parts
+from preplay.chess.players.sources import parts_of
 from preplay.chess.players.squares import coded_move
 from preplay.errors import InputError
 from preplay.game import Side
@@ -72,11 +72,6 @@ class _MainLine(chess.pgn.BaseVisitor[tuple[chess.Board, tuple[chess.Move, ...]]
 def read_file(path: str | Path, broken: list[str]) -> Iterator[ReadGame]:
     """The games of a PGN file, packed or not; what is wrong with those left out is added to `broken`."""
     yield from _games(read_parts(parts_of(Path(path)), str(path), LONGEST), str(path), broken)
-
-
-def read_text(text: str, name: str, broken: list[str]) -> Iterator[ReadGame]:
-    """The games of a PGN text; see `read_file`."""
-    yield from _games(read_parts(text_parts(text.encode(), name), name, LONGEST), name, broken)
 
 
 def _games(parts: Iterator[GamePart], name: str, broken: list[str]) -> Iterator[ReadGame]:

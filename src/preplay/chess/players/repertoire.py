@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import chess
 import chess.pgn
 
-from preplay.chess.books.lines import position_key
+from preplay.chess.books.lines import numbered, position_key
 from preplay.chess.books.reading import games_of_lines
 from preplay.chess.engines.analysis import Analysis
 from preplay.chess.engines.analyst import Analyst
@@ -34,6 +35,15 @@ class Repertoire:
     """The side's last move of each line."""
     digest: str
     """Of the file; changes with it."""
+    boards: Mapping[Hashable, str] = field(default_factory=dict)
+    """The positions of `played` as EPD."""
+    lines: Mapping[Hashable, str] = field(default_factory=dict)
+    """How each of them is first reached in the file; empty at the start of a game."""
+
+    @property
+    def by_board(self) -> dict[str, tuple[str, ...]]:
+        """`played` by EPD, to be kept in a file."""
+        return {self.boards[key]: moves for key, moves in self.played.items()}
 
     @property
     def widest(self) -> int:
@@ -41,8 +51,11 @@ class Repertoire:
         return max(map(len, self.ending.values()), default=0)
 
 
-def read_repertoire(path: str | Path, side: Side) -> Repertoire:
-    """Every line of the games in a PGN file, variations included; a mistake names its game."""
+def read_repertoire(path: str | Path, side: Side, chess960: bool = False) -> Repertoire:
+    """Every line of the games in a PGN file, variations included; a mistake names its game.
+
+    Moves are named as standard chess or Chess960 names them, whichever is played.
+    """
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -53,8 +66,19 @@ def read_repertoire(path: str | Path, side: Side) -> Repertoire:
         text = data.decode("latin-1")
     played: dict[Hashable, dict[str, None]] = {}
     ending: dict[Hashable, dict[str, None]] = {}
-    for game in games_of_lines(text, path):
-        _gather(game, side, played, ending)
+    boards: dict[Hashable, str] = {}
+    lines: dict[Hashable, str] = {}
+    for number, game in enumerate(games_of_lines(text, path), 1):
+        _check_variant(game, chess960, f"{path}: game {number}")
+        for node, board, line in _own_positions(game, side):
+            key = position_key(board)
+            boards.setdefault(key, board.epd())
+            lines.setdefault(key, line)
+            for child in node.variations:
+                name = board.uci(child.move, chess960=chess960)
+                played.setdefault(key, {})[name] = None
+                if _ends(child):
+                    ending.setdefault(key, {})[name] = None
     if not played:
         colour = "White" if side == 1 else "Black"
         raise InputError(f"{path}: no move of {colour} in it; expected PGN with lines to play")
@@ -62,32 +86,53 @@ def read_repertoire(path: str | Path, side: Side) -> Repertoire:
         {key: tuple(moves) for key, moves in played.items()},
         {key: tuple(moves) for key, moves in ending.items()},
         digest_of(Path(path)),
+        boards,
+        lines,
     )
 
 
-def _gather(
-    game: chess.pgn.Game,
-    side: Side,
-    played: dict[Hashable, dict[str, None]],
-    ending: dict[Hashable, dict[str, None]],
-) -> None:
-    colour = side == 1
-    # Each place with the last own position and move before it.
-    stack: list[tuple[chess.pgn.GameNode, tuple[Hashable, str] | None]] = [(game, None)]
+def _check_variant(game: chess.pgn.Game, chess960: bool, name: str) -> None:
+    """Raise InputError for a game of other rules than those that are played."""
+    board = game.board()
+    if type(board) is not chess.Board or (board.chess960 and not chess960):
+        rules = "chess or Chess960" if chess960 else "standard chess"
+        raise InputError(f"{name}: Variant '{game.headers.get('Variant', '?')}'; expected {rules}")
+    if not board.is_valid():
+        raise InputError(f"{name}: starts from '{board.fen()}'; expected a legal position of chess")
+
+
+def _own_positions(
+    game: chess.pgn.Game, side: Side
+) -> Iterator[tuple[chess.pgn.GameNode, chess.Board, str]]:
+    """Where the side moves in the lines of a game, in its order, and the moves before that."""
+    start = game.board()
+    stack: list[tuple[chess.pgn.GameNode, chess.Board, tuple[str, ...]]] = [(game, start, ())]
     while stack:
-        node, last = stack.pop()
-        if not node.variations and last is not None:
-            ending.setdefault(last[0], {})[last[1]] = None
-        board = node.board()
+        node, board, sans = stack.pop()
+        if node.variations and board.turn == (side == 1):
+            yield node, board, numbered(start, sans)
         for child in reversed(node.variations):
-            here = last
-            if board.turn == colour:
-                here = (position_key(board), board.uci(child.move))
-                played.setdefault(here[0], {})
-            stack.append((child, here))
-        if board.turn == colour:
-            for child in node.variations:
-                played[position_key(board)][board.uci(child.move)] = None
+            after = board.copy(stack=False)
+            san = after.san_and_push(child.move)
+            stack.append((child, after, (*sans, san)))
+
+
+def check_playable(wanted: Repertoire, avoided: Repertoire) -> None:
+    """Raise InputError where a repertoire has only moves that are to be avoided."""
+    for key, moves in wanted.played.items():
+        if set(moves) <= set(avoided.ending.get(key, ())):
+            board = chess.Board(f"{wanted.boards[key]} 0 1", chess960=True)
+            names = ", ".join(board.san(board.parse_uci(move)) for move in moves)
+            place = f"after {wanted.lines[key]}" if wanted.lines[key] else "at the start"
+            raise InputError(
+                f"{place} every move of the repertoire ({names}) is also to be avoided; "
+                "expected one that may be played"
+            )
+
+
+def _ends(own: chess.pgn.ChildNode) -> bool:
+    """Whether a line ends after an own move, or after an answer to it."""
+    return not own.variations or any(not answer.variations for answer in own.variations)
 
 
 @dataclass(frozen=True)
@@ -127,10 +172,9 @@ class RepertoirePlay:
         avoided = () if self.avoided is None else self.avoided.ending.get(key, ())
         wanted = () if self.only is None else self.only.played.get(key, ())
         if wanted:
-            scores = {line.move: float(line.score) for line in analysis.lines}
-            unseen = min(scores.values()) - 1.0  # the engine liked other moves better
-            options = [Option(m, scores.get(m, unseen)) for m in wanted if m not in avoided]
-            menu = tuple(sorted(options, key=lambda option: -option.opinion))
+            opinions = dict(move_menu(analysis, 1 + len(analysis.lines), math.inf))
+            options = [Option(m, opinions.get(m)) for m in wanted if m not in avoided]
+            menu = tuple(sorted(options, key=lambda option: -option.liking))
         else:
             menu = move_menu(analysis, len(analysis.lines), self.margin)
             menu = tuple(option for option in menu if option.action not in avoided)[: self.most]
@@ -138,8 +182,8 @@ class RepertoirePlay:
                 rest = [line for line in analysis.lines if line.move not in avoided]
                 menu = tuple(Option(line.move, float(line.score)) for line in rest[:1])
         if not menu:
-            line = " ".join(state.moves) or "the start"
-            raise InputError(f"after {line} every move is avoided; expected lines that leave one")
+            place = f"after {' '.join(state.moves)}" if state.moves else "at the start"
+            raise InputError(f"{place} every move is to be avoided; expected one that may be played")
         return menu
 
 

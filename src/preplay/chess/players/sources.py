@@ -113,12 +113,7 @@ def _unpacked(raw: IO[bytes], kind: str) -> IO[bytes]:
     return raw
 
 
-def text_parts(text: bytes, name: str) -> Iterator[bytes]:
-    """The same of a text that is at hand."""
-    yield from _plain(io.BytesIO(text), name)
-
-
-def _plain(file: IO[bytes], name: str | Path) -> Iterator[bytes]:
+def _plain(file: IO[bytes], name: Path) -> Iterator[bytes]:
     first = file.read(PART)
     wide = _width(first)
     decoder = codecs.getincrementaldecoder(wide)() if wide else None

@@ -78,7 +78,7 @@ def book_answer(
     score = score_words(hit.score or 0)
     often = "" if hit.reach is None else f", {reach_words(min(1.0, hit.reach))}"
     return (
-        f"info string book move {pv[0]}{often}",
+        f"info string {'known' if hit.known else 'book'} move {pv[0]}{often}",
         f"info depth 1 seldepth 1 score {score} time {{time}} nodes 0 nps 0 pv {' '.join(pv)}",
         "bestmove " + " ponder ".join(pv),
     )

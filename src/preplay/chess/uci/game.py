@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import chess
 
-from preplay.chess.books.lines import position_key, shared
+from preplay.chess.books.lines import common_length, position_key
 from preplay.chess.books.lookup import Played
 from preplay.chess.engines.infolines import MOST_NODES, whole_number
 from preplay.errors import InputError
@@ -135,7 +135,7 @@ class Tracker:
         if start != self.start:
             self._begin(start)
         names = moves.split()
-        common = shared(self._names, names)
+        common = common_length(self._names, names)
         while len(self._names) > common:
             self.board.pop()
             del self._names[-1], self._path[-1], self._keys[-1]

@@ -10,6 +10,7 @@ import { makeBook } from './model.js';
 import { makeOrder } from './order.js';
 import { makePolicy, policyCard, policyFacts, policyTop } from './policy.js';
 import { bookCard, makePositionCard, tryMove } from './position.js';
+import { makeRepairs } from './repairs.js';
 import { makeStage } from './stage.js';
 import { bookTop, restoreTheme } from './summary.js';
 import { makeTake } from './take.js';
@@ -38,6 +39,7 @@ function showBook(data) {
     { name: 'tree', title: 'Explore', body: explore(card, finder, tree) },
     { name: 'learn', title: 'Learn', body: h('div', { class: 'pane' }, app.trainer.element) },
     { name: 'order', title: 'Order', body: h('div', { class: 'pane' }, order.element) },
+    ...(data.repairs ? [{ name: 'repair', title: 'Repair', body: h('div', { class: 'pane' }, makeRepairs(app)) }] : []),
     { name: 'trust', title: 'Trust', body: h('div', { class: 'pane' }, makeTrust(data)) },
     { name: 'take', title: 'Take along', body: h('div', { class: 'pane' }, makeTake(app)) },
   ], (name) => {

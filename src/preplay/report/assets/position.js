@@ -39,10 +39,11 @@ function choice(app, k) {
   if (!told) return null;
   const { options, played, hoped } = told;
   const worth = ([, , low, most]) => (most - low < 5e-5 ? percent(low, 2) : `at most ${percent(most, 2)}`);
-  const why = played === 0 ? 'The engine’s first choice is also the best against this opponent.'
-    : `Not the engine’s first choice: ${options[0][1]} would earn ${worth(options[0])} from here, ${options[played][1]} earns ${worth(options[played])}, memory paid.`;
+  const first = options[0][4] === null ? 'first move of your lines' : 'engine’s first choice';
+  const why = played === 0 ? `The ${first} is also the best against this opponent.`
+    : `Not the ${first}: ${options[0][1]} would earn ${worth(options[0])} from here, ${options[played][1]} earns ${worth(options[played])}, memory paid.`;
   return h('div', { class: 'choice-told' }, h('p', {}, why), hoped ? h('p', {}, `It hopes for ${hoped[0]} (${percent(hoped[1], 0)}), which brings ${percent(hoped[2], 2)}.`) : '',
-    options.length > 1 ? factList(options.map((option, j) => [option[1], worth(option), j === played ? 'the book’s move' : ''])) : '');
+    options.length > 1 ? factList(options.map((option, j) => [option[1], worth(option), [j === played ? 'the book’s move' : '', option[4] === null ? 'not among the moves that the engine scored' : ''].filter(Boolean).join(', ')])) : '');
 }
 
 // The engine's alternatives with what they are worth against this opponent, the answer hoped for, and the line.
@@ -112,14 +113,15 @@ export function bookCard(app, k) {
   }
   const replies = byShare(book, k);
   const chance = book.player[k] === 'c';
-  parts.push(h('p', { class: 'label' }, chance ? 'Chance decides' : `${data.rival} answers`),
+  const known = chance && data.repairs; // what a book extends is no decision
+  parts.push(h('p', { class: 'label' }, known ? 'You know already' : chance ? 'Chance decides' : `${data.rival} answers`),
     moveRows(app, replies, (c) => {
       const stop = book.endOf(c);
       if (stop !== '-') return h('span', { class: `pill end-${stop}` }, END_NAMES[stop]);
       if (!book.own(c)) return '';
       const next = book.main(c);
       return [h('span', { class: 'then' }, 'then '), h('strong', {}, book.say(next))];
-    }, 'theirs'),
+    }, known ? 'mine' : 'theirs'),
     rivalGames(app, k),
     factList([met, [`Your ${data.trust.scores}`, percent(book.worth[k]), 'with the book'], clockFact(data, k)]));
   return parts;

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,8 +17,8 @@ from preplay.errors import GameError
 from preplay.game import Distribution, Side
 from preplay.games import tabular
 from preplay.growth import Goal, Limits, Pays, grow
-from preplay.policy import REST, Policy, PolicyFunction, spread_rest
-from preplay.tree import Tree, check
+from preplay.policy import REST, Policy, PolicyFunction
+from preplay.tree import Tree, check_arrays
 
 SIDES = st.sampled_from([1, 2])
 COSTS = st.sampled_from([0.003, 0.01, 0.03, 0.1])
@@ -53,7 +52,7 @@ def spelled_out(node: Raw, side: int) -> Raw:
 def grown(raw: Raw, side: Side, opponent: Policy[Any], goal: Goal, **more: Any) -> Tree:
     base, prep = (opponent, opponent), tabular.TabularPolicy("prep")
     tree = grow(tabular.parse(raw), side, base, prep, tabular.TabularValue(), goal, **more).tree
-    check(tree)
+    check_arrays(tree)
     return tree
 
 
@@ -64,14 +63,13 @@ def test_the_rest_is_one_leaf_at_the_opponents_position(raw: Raw, side: Side, co
     whole = {"format": "preplay-game/1", "root": spelled_out(raw["root"], side)}
     other = grown(whole, side, tabular.TabularPolicy("base"), Pays(cost))
     ours, theirs = response.best_book(tree, side, cost), response.best_book(other, side, cost)
-    assert ours.value == pytest.approx(theirs.value, abs=1e-9)
     assert ours.upper == pytest.approx(theirs.upper, abs=1e-9)
-    # Ties aside, the books are the same ones.
     assert ours.net == pytest.approx(theirs.net, abs=1e-9)
     rest = [k for k in range(tree.size) if k and tree.names[tree.action[k]] == REST]
     assert all(tree.leaves[k] and not tree.open[k] for k in rest)
     assert all(tree.player[k] == 3 - side for k in rest)
-    curve, expected = response.frontier(tree, side, cost), response.frontier(other, side, cost)
+    above = cost * (1.0 + 1e-9)  # what just pays for itself may be in one book and not in the other
+    curve, expected = response.frontier(tree, side, above), response.frontier(other, side, above)
     assert curve.value == pytest.approx(expected.value, abs=1e-9)
 
 
@@ -119,11 +117,3 @@ def test_the_rest_is_the_opponents_alone() -> None:
     )
     with pytest.raises(GameError, match="expected it of the opponent alone"):
         grow(tabular.parse(raw), 1, (base, base), table, tabular.TabularValue(), Pays(0.01))
-
-
-def test_the_rest_at_the_board_is_one_of_the_other_moves() -> None:
-    spread = spread_rest({"a": 0.5, "b": 0.3, REST: 0.2}, ["a", "b", "c", "d"])
-    assert dict(spread) == pytest.approx({"a": 0.5, "b": 0.3, "c": 0.1, "d": 0.1})
-    assert dict(spread_rest({"a": 0.6, REST: 0.4}, ["a"])) == {"a": 1.0}
-    assert dict(spread_rest({"a": 1.0}, ["a", "b"])) == {"a": 1.0}
-    assert np.isclose(sum(spread.values()), 1.0)

@@ -10,7 +10,7 @@ import pytest
 
 from preplay.errors import InputError
 from preplay.matchup import open_matchup
-from preplay.matchup.chess import Chess, study
+from preplay.matchup.chess_settings import Chess, study
 from preplay.matchup.settings import override, validate
 
 

@@ -125,15 +125,29 @@ def test_sweeps_of_the_class(key: str, values: str, capsys: pytest.CaptureFixtur
 
 
 def test_frontiers(capsys: pytest.CaptureFixture[str]) -> None:
-    """With the moves fixed for the least cost, by history and by position."""
-    common = ("chess", *SMALL, *CLASS, "--side", "white", "--cost", "0.02", "--json", "--quiet")
+    """With the moves fixed for the least cost, by history and by position; by flags as by settings."""
+    common = ("chess", *SMALL, "--side", "white", "--cost", "0.02", "--json", "--quiet")
     for memory in ("histories", "positions"):
         words = (*common, "--set", f"memory={memory}")
-        points = json.loads(preplay(capsys, "frontier", *words)[1])["points"]
+        points = json.loads(preplay(capsys, "frontier", *words, *CHOOSE)[1])["points"]
         assert points
         assert points == sorted(points, key=lambda point: -point["cost"])
-        best = json.loads(preplay(capsys, "prepare", *words)[1])
+        best = json.loads(preplay(capsys, "prepare", *words, *CLASS)[1])
         assert points[-1]["size"] == best["size"]
         told = [entry["decision"] for entry in best["book"] if "decision" in entry]
         assert any(decision["played"] > 0 and decision["hoped"] for decision in told)
         assert points[-1]["value"] == pytest.approx(best["value"], abs=1e-9)
+
+
+def test_a_frontier_that_extends_a_repertoire(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """It ends with the book that `prepare` finds by the same flags, and tells the same to repair."""
+    lines = tmp_path / "mine.pgn"
+    lines.write_text("1. f3 e5 (1... d5 2. g4) *\n")
+    words = ("chess", *SMALL, "--side", "white", "--cost", "0.02", "--quiet", "--extend", lines)
+    code, told, _ = preplay(capsys, "frontier", *words, "--save", tmp_path / "run")
+    assert code == 0
+    assert "Known moves that lose" in told
+    front = json.loads((tmp_path / "run" / "result.json").read_text())
+    best = json.loads(preplay(capsys, "prepare", *words, "--json")[1])
+    assert len(front["order"]) == best["size"]
+    assert front["repairs"] == best["repairs"]

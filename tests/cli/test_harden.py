@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def test_a_game_in_a_file(game: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert tight["value"] == pytest.approx(0.75 * 1.0 + 0.25 * 0.52 - 0.3, abs=1e-6)
     told = " ".join(preplay(capsys, *words)[1].split())
     assert "the mix 0.50800, certified in [0.50800, 0.50800], gives away 0.00800" in told
-    assert "x 60%, y 40%" in told
+    assert "x 60% / y 40%" in told
 
 
 def test_what_is_refused(game: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +125,9 @@ def run(
     return folder
 
 
-def test_what_is_kept_of_chess(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_kept_of_chess(
+    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = json.loads((run / "result.json").read_text())
     assert data["lower"] <= data["value"] <= data["upper"] <= data["unhardened"] + 5e-3
     assert data["judged"]["left"] == 0
@@ -134,8 +137,12 @@ def test_what_is_kept_of_chess(run: Path, capsys: pytest.CaptureFixture[str]) ->
     assert all(row["mix"] <= row["value"] + 5e-3 for row in data["softmax"])
     best = books.load(run / "book-1.json")
     assert best.value - best.cost * len(best.entries) == pytest.approx(data["value"], abs=1e-9)
+    monkeypatch.setenv("COLUMNS", "60")
     _, told, _ = preplay(capsys, *HARDEN, "--save", run, "--quiet")  # from its checkpoint
-    assert "a mix that gives away no more" in told
+    assert "a mix that gives away no more" in " ".join(told.split())
+    mix = told[told.index("The mix: what black plays") :].partition("\n\nKept in")[0]
+    assert max(map(len, mix.splitlines())) <= 60
+    assert any(re.match(r"  \S+ 2\. \S+: \S+ \d+% / ", row) for row in mix.splitlines())  # in SAN
     assert json.loads((run / "result.json").read_text()) == data
 
 

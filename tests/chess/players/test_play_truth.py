@@ -62,7 +62,7 @@ def test_the_outside_referee_draws_from_the_same_distribution(
     matchup: Matchup[Any], met: list[ChessState], stockfish: str
 ) -> None:
     """bench/outside.py, which knows nothing of preplay, has the opponent that was modelled."""
-    outside = runpy.run_path(str(Path(__file__).parents[2] / "bench" / "outside.py"))
+    outside = runpy.run_path(str(Path(__file__).parents[3] / "bench" / "outside.py"))
     player = {"nodes": NODES, "multipv": 2, "randomness": R}
     with chess.engine.SimpleEngine.popen_uci(stockfish) as engine:
         engine.configure({"Threads": 1, "Hash": 2})

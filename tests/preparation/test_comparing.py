@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from commandline import preplay
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from randomgames import History, Raw, count_plans, games, own_histories, plans
@@ -21,7 +24,7 @@ from preplay.growth import Limits
 from preplay.judging import Judge
 from preplay.matchup import Matchup
 from preplay.preparation import Prepared, prepare
-from preplay.preparation.comparing import ladder
+from preplay.preparation.comparing import best_of, ladder
 from preplay.value import Exact, Value, ValueFunction
 
 BASE, PREP = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
@@ -37,7 +40,9 @@ def guess(history: History) -> float:
     return hashlib.sha256(repr(history).encode()).digest()[0] / 255
 
 
-def matchup_of(raw: Raw, most: int | None, judged: bool = True) -> tuple[Matchup[Any], set[History]]:
+def matchup_of(
+    raw: Raw, most: int | None, judged: bool = True, enumerable: bool = True
+) -> tuple[Matchup[Any], set[History]]:
     """A game with menus and noisy values, and what its judge, who knows the exact ones, was asked."""
     game = tabular.parse(raw)
     exact = Exact(game, (BASE, BASE))
@@ -56,7 +61,7 @@ def matchup_of(raw: Raw, most: int | None, judged: bool = True) -> tuple[Matchup
     offers = tuple(tabular.TabularMenus() if offered else None for offered in game.offers)
     judge: Judge[Any] | None = Judge(Asked(), exact) if judged else None
     matchup: Matchup[Any] = Matchup(
-        "test", game, (BASE, BASE), (PREP, PREP), ValueFunction(noisy), judge, enumerable=True,
+        "test", game, (BASE, BASE), (PREP, PREP), ValueFunction(noisy), judge, enumerable=enumerable,
         menus=(offers[0], offers[1]), deviations=(most, most),
     )  # fmt: skip
     return matchup, asked
@@ -75,8 +80,15 @@ def in_use(raw: Raw, matchup: Matchup[Any], asked: set[History], side: Side) -> 
     return told
 
 
-def best_net(raw: Raw, side: int, cost: float, most: int | None) -> float:
-    return max(value - cost * len(plan) for value, plan in plans(raw["root"], side, most))
+def best_net(raw: Raw, side: int, cost: float, most: int | None, budget: float = math.inf) -> float:
+    every = plans(raw["root"], side, most)
+    return max(value - cost * len(plan) for value, plan in every if len(plan) <= budget)
+
+
+def climbed(most: int | None) -> list[int | None]:
+    """The classes that are looked at: where deviations are spent prep may mix its moves, so that fewer of
+    them may be better."""
+    return [*range(2 if most is None else most), most]
 
 
 def rests_on(prepared: Prepared) -> set[History]:
@@ -110,16 +122,37 @@ def test_the_rounds_end_with_the_best_book_of_the_class(
     assert fixed is not None
     assert judged is not None
     told = in_use(raw, matchup, asked, side)
-    nets = best_net(told, side, cost, most), best_net(told, side, cost, 0)
+    nets = [best_net(told, side, cost, few) for few in climbed(most)]
     assert rests_on(prepared) <= asked
     assert judged.left == 0
+    assert judged.searches == len(asked)  # of all books that were tried, as the rounds are
+    assert 1 <= judged.rounds <= judged.searches
     assert judged.after == best.value == pytest.approx(judged.fresh, abs=1e-9)
-    assert best.net == pytest.approx(max(nets[0], fixed.net), abs=1e-9)
-    assert fixed.net - 1e-9 <= min(best.net, nets[1])
+    assert best.net == pytest.approx(max(nets), abs=1e-9)
+    assert fixed.net - 1e-9 <= min(best.net, nets[0])
     assert best.upper >= best.net
     if prep_leads(raw, side):
-        assert best.net == pytest.approx(nets[0], abs=1e-9)
+        assert best.net == pytest.approx(nets[-1], abs=1e-9)
         assert not fixed.played
+
+
+@settings(max_examples=15, deadline=None)
+@given(MENUS, SIDES, st.integers(1, 4), DEVIATIONS, st.booleans(), st.sampled_from([1e-9, 0.01]))
+def test_a_budget_alone_is_used_to_the_last_place(
+    raw: Raw, side: Side, budget: int, most: int | None, judged: bool, gap: float
+) -> None:
+    """On a game that is not grown whole, prices are lowered until no book within the budget is better."""
+    matchup, asked = matchup_of(raw, most, judged, enumerable=False)
+    assume(matchup.menus[side - 1] is not None and count_plans(raw["root"], side, most) <= MOST)
+    prepared = prepare(matchup, side, budget=budget, limits=Limits(gap=gap))
+    best = prepared.response
+    assert prepared.grown.ending in ("complete", "gap")
+    assert best.size <= budget
+    assert not judged or rests_on(prepared) <= asked
+    told = in_use(raw, matchup, asked, side)
+    true = max(best_net(told, side, 0.0, few, budget) for few in climbed(most))
+    assert best.value == pytest.approx(true, abs=gap + 1e-6)
+    assert max(best.value, true - 1e-9) <= best.upper <= best.value + gap + 1e-6
 
 
 @settings(max_examples=40, deadline=None)
@@ -241,3 +274,25 @@ def test_the_class_asked_for_has_at_least_half_of_the_time(most: int | None, bel
     assert left > 0.5
     assert rungs[-1].part == 1.0
     assert len(ladder(matchup, 2)) == 1  # who has no menu climbs nothing
+
+
+def test_what_ends_before_the_first_decision_is_no_better_book(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The start is rated 0.9, but what the side then has is 0.3: one is no promise beside the other."""
+    mine = {"player": 1, "value": 0.3, "actions": {"a": {"base": 1, "prep": 1, "to": {"utility": 0.3}}}}
+    root = {"player": 2, "value": 0.9, "actions": {"x": {"base": 1, "prep": 1, "to": mine}}}
+    game = tabular.parse({"format": "preplay-game/1", "root": root})
+    matchup: Matchup[Any] = Matchup(
+        "test", game, (BASE, BASE), (PREP, PREP), tabular.TabularValue(), enumerable=True
+    )
+    short, whole = (prepare(matchup, 1, 0.01, limits=limits) for limits in (Limits(histories=1), None))
+    assert (short.response.net, short.response.upper) == (0.9, 1.0)  # no book nets more than the bound
+    for books in ([short, whole], [whole, short]):
+        assert best_of(books).response.net == 0.3
+    file = tmp_path / "game.json"
+    file.write_text(json.dumps({"format": "preplay-game/1", "root": root}))
+    words = ("prepare", file, "--side", "1", "--cost", "0.01", "--quiet")
+    told = [preplay(capsys, *words, *more)[1] for more in (("--histories", "1"), ())]
+    assert "histories, before 1 first moves: values are the start's" in " ".join(told[0].split())
+    assert "first moves" not in told[1]

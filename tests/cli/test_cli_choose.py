@@ -57,6 +57,10 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str], trap: Path) -> None
     assert "(start): b is worth 0.8400 from here, a 0.5900" in told
     assert "it hopes for natural (70%), then 1.0000" in told
     assert "first choices alone  value 0.6, net 0.6, nothing memorized" in told
+    _, told, _ = preplay(capsys, "frontier", "--side", "1", "--cost", "0.01", trap)
+    assert "(start): b is worth 0.8400 from here, a 0.5900" in told
+    _, told, _ = preplay(capsys, "frontier", "--side", "1", "--cost", "0.01", "--deviations", "0", trap)
+    assert "Nothing is worth learning" in told
 
 
 def test_deviations_0_is_the_book_that_plays_prep(
@@ -85,6 +89,25 @@ def test_mistakes(
     code, _, err = preplay(capsys, *PREPARE, trap, *flags)
     assert code in (1, 2)
     assert told in err
+
+
+def test_a_matchup_file_of_a_tabular_game_takes_the_same_options(
+    capsys: pytest.CaptureFixture[str], trap: Path
+) -> None:
+    file = trap.with_suffix(".toml")
+    file.write_text(f'kind = "tabular"\nfile = "{trap.name}"\n')
+    found = preplay(capsys, *PREPARE, file, "--deviations", "0", "--json")
+    assert found[0] == 0
+    assert found == preplay(capsys, *PREPARE, trap, "--deviations", "0", "--json")
+    assert "has its menus in its file" in preplay(capsys, *PREPARE, file, "--choose", "2")[2]
+
+
+def test_options_of_other_games_are_named_as_they_were_given(capsys: pytest.CaptureFixture[str]) -> None:
+    for flags, told in (
+        (("--choose", "2"), "--choose 2: synthetic games have no menus; expected another kind"),
+        (("--rival", "a.json"), "--rival a.json: plays chess; expected a chess matchup, not 'synthetic'"),
+    ):
+        assert preplay(capsys, *PREPARE, "synthetic", *flags) == (1, "", f"preplay: {told}\n")
 
 
 def test_openspiel_offers_the_best_actions_of_its_search(capsys: pytest.CaptureFixture[str]) -> None:

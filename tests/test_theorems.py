@@ -11,12 +11,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from randomgames import History, Raw, games, own_histories, v, worth
 
-from preplay import bounds
+from preplay import theorems
 from preplay.errors import InputError
 from preplay.game import Side
 from preplay.games import tabular
 from preplay.games.synthetic import SyntheticGame, SyntheticPolicy, SyntheticValue
-from preplay.growth import Advantage, Goal, Lemma1, Limits, grow
+from preplay.growth import Advantage, Goal, Lemma1, Limits, Pays, grow, grow_contested
 from preplay.tree import Tree
 
 SIDES = st.sampled_from([1, 2])
@@ -72,7 +72,7 @@ def test_theorem_1_by_its_definition(raw: Raw, side: Side, advantage: float, eps
     assume(advantage in (0.0, 1.0) or off_the_edge(root, side, advantage))
     tree = grown(raw, side, Advantage(advantage))
     longest = tabular.parse(raw).longest
-    result = bounds.theorem1(tree, side, advantage, epsilon, longest)
+    result = theorems.theorem1(tree, side, advantage, epsilon, longest)
     expected = firsts(root, side, advantage)
     total = sum(expected.values())
     shares = [reach / total for reach in expected.values()]
@@ -100,7 +100,7 @@ def test_theorem_1_on_a_tree_cut_short_is_still_true(
     raw: Raw, side: Side, advantage: float, epsilon: float, cut: int
 ) -> None:
     tree = grown(raw, side, Advantage(advantage), Limits(histories=cut, window=2))
-    result = bounds.theorem1(tree, side, advantage, epsilon, tabular.parse(raw).longest)
+    result = theorems.theorem1(tree, side, advantage, epsilon, tabular.parse(raw).longest)
     assert result.complete == tree.complete
     assert len(result.nodes) <= result.size_bound
     book = frozenset(tree.history(int(k)) for k in result.nodes)
@@ -113,8 +113,8 @@ def test_the_book_of_theorem_1_holds_the_likeliest_lines() -> None:
     game = SyntheticGame(8, 3)
     base, prep = SyntheticPolicy(game, "base", 0.15), SyntheticPolicy(game, "prep", 0.05)
     tree = grow(game, 1, (base, base), prep, SyntheticValue(), Advantage(0.6)).tree
-    few = bounds.theorem1(tree, 1, 0.6, 0.9, game.longest)
-    many = bounds.theorem1(tree, 1, 0.6, 0.6, game.longest)
+    few = theorems.theorem1(tree, 1, 0.6, 0.9, game.longest)
+    many = theorems.theorem1(tree, 1, 0.6, 0.6, game.longest)
     assert 0 < len(few.nodes) < len(many.nodes)
     assert few.guarantee < many.guarantee
     assert few.value < many.value
@@ -125,7 +125,7 @@ def test_a_size_bound_beyond_all_numbers_is_infinite() -> None:
     game = SyntheticGame(8, 3)
     base, prep = SyntheticPolicy(game, "base", 0.5), SyntheticPolicy(game, "prep", 0.5)
     tree = grow(game, 1, (base, base), prep, SyntheticValue(), Advantage(0.6)).tree
-    result = bounds.theorem1(tree, 1, 0.6, 0.004, game.longest)
+    result = theorems.theorem1(tree, 1, 0.6, 0.004, game.longest)
     assert result.entropy > 3.0
     assert result.size_bound == math.inf
     assert result.guarantee == pytest.approx(0.996 * 0.6 * result.p_norm)
@@ -137,7 +137,7 @@ def test_no_advantage_anywhere_promises_nothing() -> None:
     tree = grown(
         {"format": "preplay-game/1", "root": {"player": 1, "actions": {"a": edge}}}, 1, Advantage(0.5)
     )
-    result = bounds.theorem1(tree, 1, 0.5, 0.5, 1)
+    result = theorems.theorem1(tree, 1, 0.5, 0.5, 1)
     assert (result.firsts, result.p_norm, result.entropy, result.guarantee) == (0, 0.0, 0.0, 0.0)
     assert len(result.nodes) == 0
     assert result.value == pytest.approx(0.2)
@@ -156,7 +156,7 @@ def test_no_advantage_anywhere_promises_nothing() -> None:
 )
 def test_theorem_1_refuses_what_makes_no_sense(advantage: float, epsilon: float, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        bounds.check_theorem1(advantage, epsilon)
+        theorems.check_theorem1(advantage, epsilon)
 
 
 @settings(max_examples=40, deadline=None)
@@ -164,7 +164,7 @@ def test_theorem_1_refuses_what_makes_no_sense(advantage: float, epsilon: float,
 def test_lemma_1_counts_the_likely_histories(raw: Raw, side: Side, p: float) -> None:
     tree = grown(raw, side, Lemma1(p))
     longest = tabular.parse(raw).longest
-    result = bounds.lemma1(tree, side, p, longest)
+    result = theorems.lemma1(tree, side, p, longest)
     reaches = np.array([reach for _, _, reach in histories(raw["root"], side)])
     assert result.count == int(np.sum(reaches >= p))
     assert result.bound == pytest.approx((longest + 1) / p)
@@ -181,21 +181,21 @@ def test_lemma_1_refuses_a_probability_of_0() -> None:
         Lemma1(0.5),
     )
     with pytest.raises(InputError, match="expected a finite number above 0"):
-        bounds.lemma1(tree, 1, 0.0, 1)
+        theorems.lemma1(tree, 1, 0.0, 1)
 
 
 def test_theorem_2_in_numbers_and_where_it_is_void() -> None:
     # v' = 0.9, v = 0.5, λL = e^-8: (0.9 - 0.5 - 0.01) * (8 - 5)
-    assert bounds.theorem2(0.9, 0.5, math.exp(-8) / 40, 40) == pytest.approx(0.39 * 3)
-    assert bounds.theorem2(0.9, 0.5, math.exp(-5) / 40, 40) == 0.0  # λL is not below e^-5
-    assert bounds.theorem2(0.9, 0.5, 0.1, 40) == 0.0
-    assert bounds.theorem2(0.51, 0.5, 1e-9, 40) == 0.0  # v' is not above v + 0.01
-    assert bounds.theorem2(0.4, 0.5, 1e-9, 40) == 0.0
-    assert bounds.theorem2(1.004, 0.5, 1e-9, 40) == 0.0  # no such advantage
-    for function in (bounds.theorem2, bounds.entropy_floor):
+    assert theorems.theorem2(0.9, 0.5, math.exp(-8) / 40, 40) == pytest.approx(0.39 * 3)
+    assert theorems.theorem2(0.9, 0.5, math.exp(-5) / 40, 40) == 0.0  # λL is not below e^-5
+    assert theorems.theorem2(0.9, 0.5, 0.1, 40) == 0.0
+    assert theorems.theorem2(0.51, 0.5, 1e-9, 40) == 0.0  # v' is not above v + 0.01
+    assert theorems.theorem2(0.4, 0.5, 1e-9, 40) == 0.0
+    assert theorems.theorem2(1.004, 0.5, 1e-9, 40) == 0.0  # no such advantage
+    for function in (theorems.theorem2, theorems.entropy_floor):
         with pytest.raises(InputError, match=r"cost 0\.0; expected a finite number above 0"):
             function(0.9, 0.5, 0.0, 40)
-        with pytest.raises(InputError, match="longest game of 0 moves; expected at least 1"):
+        with pytest.raises(InputError, match="longest 0; expected a whole number of at least 1"):
             function(0.9, 0.5, 0.1, 0)
 
 
@@ -205,8 +205,8 @@ def test_the_floor_is_never_below_theorem_2(
     advantage: float, value: float, cost: float, longest: int
 ) -> None:
     assert (
-        bounds.entropy_floor(advantage, value, cost, longest)
-        >= bounds.theorem2(advantage, value, cost, longest) - 1e-12
+        theorems.entropy_floor(advantage, value, cost, longest)
+        >= theorems.theorem2(advantage, value, cost, longest) - 1e-12
     )
 
 
@@ -227,19 +227,19 @@ def test_the_floor_holds_for_every_distribution_it_speaks_of(
     nets = p_norm * advantage * heads - cost * longest * np.arange(1, len(shares) + 1)
     value = max(0.0, float(nets.max()))  # no book of the proof nets more than this
     entropy = sum(-p * math.log(p) for p in shares)
-    floor = bounds.entropy_floor(advantage, value, cost, longest, p_norm)
+    floor = theorems.entropy_floor(advantage, value, cost, longest, p_norm)
     assert 0.0 <= floor <= entropy + 1e-9
 
 
 def test_the_floor_is_sharp() -> None:
     # Four equally likely first histories worth 1, lines of cost 1/4 each: no book nets more than 0.
-    assert bounds.entropy_floor(1.0, 0.0, 0.025, 10) == pytest.approx(math.log(4))
+    assert theorems.entropy_floor(1.0, 0.0, 0.025, 10) == pytest.approx(math.log(4))
     # A value of 0.5 admits one history of share 0.75 and one of 0.25.
-    assert bounds.entropy_floor(1.0, 0.5, 0.025, 10) == pytest.approx(
+    assert theorems.entropy_floor(1.0, 0.5, 0.025, 10) == pytest.approx(
         -0.75 * math.log(0.75) - 0.25 * math.log(0.25)
     )
-    assert bounds.entropy_floor(1.0, 0.75, 0.025, 10) == 0.0
-    assert bounds.entropy_floor(0.0, 0.0, 0.025, 10) == 0.0
+    assert theorems.entropy_floor(1.0, 0.75, 0.025, 10) == 0.0
+    assert theorems.entropy_floor(0.0, 0.0, 0.025, 10) == 0.0
 
 
 @settings(max_examples=40, deadline=None)
@@ -247,18 +247,18 @@ def test_the_floor_is_sharp() -> None:
 def test_the_most_useful_statement_is_true(raw: Raw, side: Side, cost: float) -> None:
     """What a scan says holds for the book that the proof builds, and no other v and ε say more."""
     tree, longest = grown(raw, side, Lemma1(1e-9)), tabular.parse(raw).longest
-    found = bounds.most_useful(tree, side, cost, longest)
+    found = theorems.most_useful(tree, side, cost, longest)
     if found is None:
         return
     assert found.value >= found.guarantee - 1e-9
     assert len(found.nodes) <= found.size_bound
-    book = frozenset(bounds.until(tree, side, found.advantage).history(int(k)) for k in found.nodes)
+    book = frozenset(theorems.until(tree, side, found.advantage).history(int(k)) for k in found.nodes)
     assert worth(raw["root"], side, book) == pytest.approx(found.value, abs=1e-9)
     said = found.guarantee - cost * found.size_bound
     for advantage in (0.25, 0.5, 0.75):
         goal = grown(raw, side, Advantage(advantage))
         for epsilon in (0.2, 0.5, 0.8):
-            other = bounds.theorem1(goal, side, advantage, epsilon, longest)
+            other = theorems.theorem1(goal, side, advantage, epsilon, longest)
             # The grid is a fortieth wide in v and ε.
             assert other.guarantee - cost * other.size_bound <= said + 0.09 or math.isinf(
                 other.size_bound
@@ -266,6 +266,32 @@ def test_the_most_useful_statement_is_true(raw: Raw, side: Side, cost: float) ->
 
 
 def test_lemma_3() -> None:
-    assert bounds.lemma3(0.01, 8) == pytest.approx(9_000)
+    assert theorems.lemma3(0.01, 8) == pytest.approx(9_000)
     with pytest.raises(InputError, match="cost"):
-        bounds.lemma3(0.0, 8)
+        theorems.lemma3(0.0, 8)
+
+
+def test_theorem_1_refuses_a_tree_that_was_grown_for_something_else() -> None:
+    game = SyntheticGame(6, 2)
+    base, prep = SyntheticPolicy(game, "base", 0.3), SyntheticPolicy(game, "prep", 0.1)
+
+    def grown_for(goal: Goal, limits: Limits | None = None) -> Tree:
+        return grow(game, 1, (base, base), prep, SyntheticValue(), goal, limits).tree
+
+    whole = theorems.theorem1(grown_for(Advantage(0.6)), 1, 0.6, 0.5, game.longest)
+    assert whole.complete
+    expected = r"advantage 0\.6 on a tree .* grown with Advantage\(0\.6\)"
+    both = grow_contested(game, (base, base), (prep, prep), SyntheticValue(), (0.01, 0.01)).tree
+    for tree in (
+        grown_for(Pays(0.05)),  # ends where nothing pays any more
+        grown_for(Lemma1(0.05)),
+        grown_for(Advantage(0.5)),  # ends before
+        grown_for(Advantage(0.8)),  # goes on after it
+        both,  # its own histories have no values
+    ):
+        with pytest.raises(InputError, match=expected):
+            theorems.theorem1(tree, 1, 0.6, 0.5, game.longest)
+    rare = grown_for(Advantage(0.6), Limits(negligible=0.01))  # what is hardly ever met is not looked at
+    assert theorems.theorem1(rare, 1, 0.6, 0.5, game.longest).p_norm <= whole.p_norm
+    with pytest.raises(InputError, match="side 2 on a tree that was grown for the other"):
+        theorems.theorem1(grown_for(Advantage(0.6)), 2, 0.6, 0.5, game.longest)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from preplay import response
+from preplay.arguments import check_real, check_whole, is_number, shown
 from preplay.errors import InputError
-from preplay.game import FINAL, Side
-from preplay.tree import Ints, Tree, part_of
+from preplay.game import FINAL, Side, check_side
+from preplay.tree import Bools, Ints, Tree, part_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +32,36 @@ class Theorem1:
 
 
 def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: int) -> Theorem1:
-    """Theorem 1 on a tree grown with the goal `Advantage(advantage)`.
+    """Theorem 1 on a tree grown with the goal `Advantage(advantage)`; any other is refused.
 
     The proof memorizes all own histories before the z likeliest first ones. It holds for any part of
     the first histories as well, so a tree cut short still gives a true guarantee.
     """
+    response.check_tree(tree)
+    check_side(side)
     check_theorem1(advantage, epsilon)
-    pi = response.reach(tree, side)
+    check_whole("longest", longest, 1)
+    _check_ends(tree, side, advantage)
+    return _theorem1(tree, side, advantage, epsilon, longest)
+
+
+def _check_ends(tree: Tree, side: Side, advantage: float) -> None:
+    """Raise InputError unless a tree ends where the side first has the advantage, or was cut short."""
+    pi, own = response.reach(tree, side), tree.player == side
     if np.isnan(pi).any():
         raise InputError(f"Theorem 1 for side {side} on a tree that was grown for the other")
+    stands = _stands(tree, side, advantage) | (own & np.isnan(tree.value))
+    # What nobody looked at, as hardly ever met, may have any value: its radius says so.
+    ended = tree.leaves & ~tree.open & (pi > 0.0) & (tree.radius < 0.5)
+    if np.any(own & np.where(tree.leaves, ended & ~stands, stands)):
+        raise InputError(
+            f"advantage {advantage:g} on a tree that was grown for something else; expected one that "
+            f"ends where side {side} first has it, grown with Advantage({advantage:g})"
+        )
+
+
+def _theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: int) -> Theorem1:
+    pi = response.reach(tree, side)
     entropy, p_norm, firsts = _firsts(tree, side, advantage)
     z = _allowed(entropy, epsilon)
     likeliest = firsts[np.argsort(-pi[firsts], kind="stable")]
@@ -69,10 +91,10 @@ def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: 
 
 def check_theorem1(advantage: float, epsilon: float) -> None:
     """Raise InputError unless v is in [0, 1] and ε strictly between 0 and 1."""
-    if not 0.0 <= advantage <= 1.0:
-        raise InputError(f"advantage {advantage}; expected a number in [0, 1]")
-    if not 0.0 < epsilon < 1.0:
-        raise InputError(f"epsilon {epsilon}; expected a number strictly between 0 and 1")
+    if not (is_number(advantage) and 0.0 <= advantage <= 1.0):
+        raise InputError(f"advantage {shown(advantage)}; expected a number in [0, 1]")
+    if not (is_number(epsilon) and 0.0 < epsilon < 1.0):
+        raise InputError(f"epsilon {shown(epsilon)}; expected a number strictly between 0 and 1")
 
 
 LEVELS = 25
@@ -99,14 +121,12 @@ def most_useful(tree: Tree, side: Side, cost: float, longest: int, least: float 
                 best = says, advantage, epsilon
     if best is None:
         return None
-    return theorem1(until(tree, side, best[1]), side, best[1], best[2], longest)
+    return _theorem1(until(tree, side, best[1]), side, best[1], best[2], longest)
 
 
 def until(tree: Tree, side: Side, advantage: float) -> Tree:
     """The same tree, which ends where the side first has an advantage."""
-    value = tree.value if side == 1 else 1.0 - tree.value
-    own = (tree.player == side) | (tree.player == FINAL)
-    stands = own & (value - tree.radius >= advantage)
+    stands = _stands(tree, side, advantage)
     keep = np.ones(tree.size, dtype=np.bool_)
     for k in range(1, tree.size):
         above = tree.parent[k]
@@ -114,13 +134,20 @@ def until(tree: Tree, side: Side, advantage: float) -> Tree:
     return part_of(tree, keep)
 
 
+def _stands(tree: Tree, side: Side, advantage: float) -> Bools:
+    """[n] where the side surely has the advantage, on its turn.
+
+    A game that ends counts as ending on the side's turn, as in the paper.
+    """
+    value = tree.value if side == 1 else 1.0 - tree.value
+    own: Bools = (tree.player == side) | (tree.player == FINAL)
+    return own & np.greater_equal(np.maximum(0.0, value - tree.radius), advantage)
+
+
 def _firsts(tree: Tree, side: Side, advantage: float) -> tuple[float, float, Ints]:
     """Entropy and P_norm of the first histories with the advantage, and which they are."""
     pi = response.reach(tree, side)
-    value = tree.value if side == 1 else 1.0 - tree.value
-    # A game that ends counts as ending on the side's turn, as in the paper.
-    ends = tree.leaves & ((tree.player == side) | (tree.player == FINAL))
-    firsts = np.flatnonzero(ends & (value - tree.radius >= advantage) & (pi > 0.0))
+    firsts = np.flatnonzero(tree.leaves & _stands(tree, side, advantage) & (pi > 0.0))
     p_norm = float(pi[firsts].sum())
     shares = pi[firsts] / p_norm if len(firsts) else pi[firsts]
     return max(0.0, float(-(shares * np.log(shares)).sum())), p_norm, firsts.astype(np.int32)
@@ -171,6 +198,8 @@ def theorem2(advantage: float, value: float, cost: float, longest: int) -> float
     prep must always win against the side. The proof needs cost * L < e^-5 and v + 0.01 < v' <= 1, else
     the bound is void, and 0 is returned. `entropy_floor` needs neither and is never lower.
     """
+    check_real("advantage", advantage)
+    check_real("value", value)
     _check_price(cost, longest)
     least = max(value, 0.0) + 0.01  # the empty book nets 0 or more: no equilibrium value is below 0
     if cost * longest >= math.exp(-5.0) or not least < advantage <= 1.0:
@@ -188,6 +217,8 @@ def entropy_floor(
     of at most (v + cost * L * z) / (P_norm * v'), for every z. The distribution that meets all these
     limits majorizes every other that keeps them, so it has the least entropy.
     """
+    for name, given in (("advantage", advantage), ("value", value), ("p_norm", p_norm)):
+        check_real(name, given)
     _check_price(cost, longest)
     most, line = max(value, 0.0), cost * longest
     mass = p_norm * advantage
@@ -205,5 +236,4 @@ def _surprise(p: float) -> float:
 
 def _check_price(cost: float, longest: int) -> None:
     response.check_cost(cost)
-    if longest < 1:
-        raise InputError(f"longest game of {longest} moves; expected at least 1")
+    check_whole("longest", longest, 1)

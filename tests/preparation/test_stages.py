@@ -120,7 +120,7 @@ def test_a_stop_after_the_growth_is_told_and_taken_up(stage: str, at_once: bool,
         assert cut.played is not None
         assert 0 < cut.played.games < cut.played.wanted == 200
         assert best.value == cut.played.value.mean
-        assert "of 200 games each" in cut.played.lines()[0]
+        assert "of 200 games each" in dict(cut.played.lines())["played afresh"]
     again = prepare(clocked(), 1, 0.05, checkpoint=tmp_path / "c.npz")
     assert outcome(again) == outcome(whole)
 
@@ -313,19 +313,6 @@ def test_rounding_is_not_a_loss(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "(+0)" in out
     assert "e-1" not in out
-
-
-def test_a_moment_is_a_stop_sign() -> None:
-    stop = Stop()
-    now = time.monotonic()
-    early, late = stop.until(now), stop.until(now + 600.0)
-    assert (stop.asked, early.asked, late.asked) == (False, True, False)
-    assert (early.reason, early.timed, stop.timed) == ("seconds", True, False)
-    with pytest.raises(KeyboardInterrupt), late.interruptible():
-        stop.request()
-    assert (late.asked, late.reason) == (True, "interrupted")
-    with late.interruptible():
-        pass
 
 
 def test_a_scan_of_prices_spends_its_confidence_once() -> None:

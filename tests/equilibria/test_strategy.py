@@ -1,4 +1,4 @@
-"""Drawing pure books, Kuhn's behaviour strategies, entropies and the condition of Theorem 2."""
+"""Kuhn's behaviour strategies, entropies and the condition of Theorem 2."""
 
 from __future__ import annotations
 
@@ -9,35 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from publictrees import before, books, compiling, complete, law, own, random_mixed, trees, utility, v
+from publictrees import before, compiling, law, random_mixed, trees, utility, v
 
 from preplay.equilibria import solve
-from preplay.equilibria.strategy import behaviour, draw, first_advantages, play_entropy
+from preplay.equilibria.strategy import behaviour, first_advantages, play_entropy
 from preplay.tree import Tree, from_parents
 
 SEEDS = st.integers(0, 2**32 - 1).map(np.random.default_rng)
-
-
-@compiling
-@given(trees(), SEEDS, st.sampled_from([1, 2]))
-def test_a_drawn_book_is_a_book(tree: Any, rng: Any, side: Any) -> None:
-    x = random_mixed(tree, side, rng)
-    book = draw(tree, side, x, rng)
-    assert frozenset(np.flatnonzero(book)) in books(tree, side)
-    assert np.all(book[x == 0.0] == False)  # noqa: E712
-    sure = [k for k in own(tree, side) if x[k] == 1.0]
-    assert book[sure].all()
-
-
-def test_drawn_books_have_the_right_law() -> None:
-    tree = complete(5, 2, 1)
-    rng = np.random.default_rng(7)
-    x = random_mixed(tree, 1, rng)
-    books_drawn = 4_000
-    mean = np.mean([draw(tree, 1, x, rng) for _ in range(books_drawn)], axis=0)
-    assert np.abs(mean - x).max() < 5 * 0.5 / math.sqrt(books_drawn)
-    one, two = (draw(tree, 1, x, np.random.default_rng(3)) for _ in range(2))
-    np.testing.assert_array_equal(one, two)
 
 
 def line_probability(tree: Tree, book: frozenset[int], side: int, k: int) -> float:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import sys
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +19,17 @@ from preplay.errors import InputError, StoreError
 from preplay.experiments.sweep import Task
 from preplay.figures import save_figure
 from preplay.matchup import open_matchup
+from preplay.matchup.settings import override
+from preplay.runs.bounded import BoundsResult, Counted, bounds
 from preplay.runs.equilibria import EquilibriumResult, MixedSide, equilibrium
 from preplay.runs.frontiers import FrontierResult, frontier
-from preplay.runs.matches import MatchResult
+from preplay.runs.hardened import harden
+from preplay.runs.matches import MatchResult, match
 from preplay.runs.prepared import PrepareResult, prepare
 from preplay.runs.sweeps import sweep
 from preplay.stopping import Stop
+from preplay.tree import Tree
+from preplay.value import Value
 
 GAME = str(Path(__file__).parents[2] / "examples" / "game.json")
 
@@ -33,6 +41,7 @@ EQUILIBRIUM = (
     "value lower upper gap solver_gap sampling_error open_error method iterations seconds costs baseline "
     "utility only_one_prepares histories ending questions sides trace"
 )
+BOUNDS = "side advantage epsilon lemma1 entropy p_norm firsts size_bound guarantee constructed complete"
 MATCH = (
     "matchup adjudication sides games opponent wins draws losses score elo superiority book_moves "
     "endings promised promised_error z p_value agrees sprt control time"
@@ -45,6 +54,8 @@ MATCH = (
         (PrepareResult, PREPARE),
         (FrontierResult, FRONTIER),
         (EquilibriumResult, EQUILIBRIUM),
+        (BoundsResult, BOUNDS),
+        (Counted, "p count bound complete"),
         (MixedSide, "expected_size entropy book"),
         (MatchResult, MATCH),
     ],
@@ -168,6 +179,112 @@ def test_results_are_frozen() -> None:
     with pytest.raises(AttributeError):
         result.value = 1.0  # type: ignore[misc]
     assert replace(result, value=1.0).value == 1.0
+    moves: Any = result.book.entries[0].moves
+    for change in (
+        lambda: moves.update(x=1.0),
+        lambda: moves.__setitem__("x", 1.0),
+        lambda: moves.pop("x", None),
+        moves.clear,
+    ):
+        with pytest.raises(TypeError, match="results are frozen"):
+            change()
+    assert dict(moves) == moves == copy.deepcopy(moves) == pickle.loads(pickle.dumps(moves))
+    assert copy.deepcopy(result.book) == result.book
+
+
+def test_settings_of_a_kept_run_are_changed_in_a_copy(tmp_path: Path) -> None:
+    with open_matchup("synthetic") as matchup:
+        run = prepare(matchup, 1, 0.01, save=tmp_path / "run").run
+    assert run is not None
+    nested = replace(run, identity={"matchup": {"value": {"model": "exact"}, "list": [1]}})
+    changed = override(nested.matchup, ["value.model=adaptive", "value.new.key=2"])
+    assert changed == {"value": {"model": "adaptive", "new": {"key": 2}}, "list": [1]}
+    assert nested.matchup["value"] == {"model": "exact"}
+    with pytest.raises(TypeError, match="results are frozen"):
+        nested.matchup["value"]["model"] = "adaptive"
+
+
+def hiding() -> dict[str, Any]:
+    """A game in which side 2 has two answers to hide among, and side 1 a choice after them."""
+
+    def answer(base: float, utility: float) -> dict[str, Any]:
+        right = {"base": base, "prep": 1, "menu": True, "to": {"utility": 1}}
+        wrong = {"base": 1 - base, "prep": 0, "menu": True, "to": {"utility": utility}}
+        return {"player": 1, "actions": {"right": right, "wrong": wrong}}
+
+    edges = {
+        "x": {"base": 1, "prep": 1, "menu": True, "to": answer(0.5, 0.0)},
+        "y": {"base": 0, "prep": 0, "menu": True, "to": answer(0.4, 0.2)},
+    }
+    return {"format": "preplay-game/1", "root": {"player": 2, "actions": edges}}
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """Everything that a result holds; what a run was made with is JSON data."""
+    yield value
+    inside: Any = ()
+    if is_dataclass(value) and not isinstance(value, Tree | runs.Run):
+        inside = [getattr(value, f.name) for f in fields(value) if f.name != "provenance"]
+    elif isinstance(value, Mapping):
+        inside = [*value, *value.values()]
+    elif isinstance(value, tuple | list):
+        inside = value
+    for part in inside:
+        yield from parts(part)
+
+
+def test_every_kind_of_result_is_plain_and_frozen_and_found_again(tmp_path: Path) -> None:
+    """Fresh or loaded, a result holds Python's own numbers and nothing that could be changed."""
+    file = tmp_path / "hide.json"
+    file.write_text(json.dumps(hiding()))
+    with open_matchup(str(file)) as matchup:
+        made: dict[str, Any] = {
+            "harden": harden(matchup, 2, 0.3, save=tmp_path / "harden"),
+            "chosen": prepare(matchup, 1, 0.01, save=tmp_path / "chosen"),
+        }
+    with open_matchup(GAME) as matchup:
+        made["prepare"] = best = prepare(matchup, 1, 0.01, save=tmp_path / "prepare")
+        made |= {
+            "budget": prepare(matchup, 1, budget=2, save=tmp_path / "budget"),
+            "frontier": frontier(matchup, 1, save=tmp_path / "frontier"),
+            "equilibrium": equilibrium(matchup, 0.01, save=tmp_path / "equilibrium"),
+            "bounds": bounds(matchup, 1, advantage=0.5, epsilon=0.5, save=tmp_path / "bounds"),
+            "beyond": bounds(matchup, 1, advantage=0.6, epsilon=1e-4, save=tmp_path / "beyond"),
+            "nothing": bounds(matchup, 1, 0.9, save=tmp_path / "nothing"),
+            "match": match(matchup, best, games=20, save=tmp_path / "match"),
+        }
+    asked: dict[str, Any] = {
+        "measures": ["net", "entropy", "equilibrium"],
+        "advantage": 0.5,
+        "epsilon": 0.5,
+    }
+    made["sweep"] = sweep(GAME, "cost", [0.1, 0.01], side=1, **asked, workers=1, save=tmp_path / "sweep")
+    assert made["beyond"].size_bound == float("inf")
+    assert made["nothing"].guarantee is None
+    for name, result in made.items():
+        same(result, tmp_path / name)
+        for one in (result, runs.load_run(tmp_path / name)):
+            odd = [p for p in parts(one) if isinstance(p, np.generic | list) or type(p) is dict]
+            assert not odd, f"{name}: {odd[:3]}"
+    assert {type(result).__name__ for result in made.values()} == {
+        name for _, name in runs.keeping.HOMES.values()
+    }
+
+
+def test_bounds_are_kept_and_a_whole_result_stays(tmp_path: Path) -> None:
+    with open_matchup("synthetic") as matchup:
+        whole = bounds(matchup, 1, advantage=0.6, epsilon=0.5, save=tmp_path / "run")
+        again = bounds(matchup, 1, advantage=0.6, epsilon=0.5, save=tmp_path / "run", histories=100)
+        short = bounds(matchup, 1, advantage=0.6, epsilon=0.5, histories=100)
+        with pytest.raises(InputError, match="only one of advantage and epsilon"):
+            bounds(matchup, 1, advantage=0.6, save=tmp_path / "never")
+    assert not (tmp_path / "never").exists()
+    assert again == whole == runs.load_run(tmp_path / "run", BoundsResult)
+    assert (whole.whole, short.whole) == (True, False)
+    assert whole.constructed is not None
+    assert whole.guarantee is not None
+    assert whole.constructed.value >= whole.guarantee
+    assert short.lemma1.count <= whole.lemma1.count
 
 
 def test_a_stop_is_told_and_the_same_call_goes_on(tmp_path: Path) -> None:
@@ -185,6 +302,27 @@ def test_a_stop_is_told_and_the_same_call_goes_on(tmp_path: Path) -> None:
     assert cut.ending in ("interrupted", "complete")
     assert all("histories" in line for line in seen)
     assert whole.ending == "complete"
+
+
+class Vague:
+    """Knows nothing: radii above 1, as those of two or three playouts are."""
+
+    def values(self, states: Sequence[Any]) -> list[Value]:
+        return [Value(0.5, 1.5) for _ in states]
+
+
+def test_a_run_of_values_that_are_hardly_known_is_found_again(tmp_path: Path) -> None:
+    with open_matchup(GAME) as matchup:
+        made = prepare(replace(matchup, value=Vague()), 1, 0.01, save=tmp_path / "run")
+    assert made.tree.radius.max() == 1.5
+    assert runs.load_run(tmp_path / "run") == made
+
+
+def test_a_figure_says_what_memory_is_counted_in() -> None:
+    for memory in ("histories", "positions"):
+        with open_matchup("tic-tac-toe", [f"memory={memory}"]) as matchup:
+            for result in (prepare(matchup, 1, 0.02), frontier(matchup, 1, 0.02)):
+                assert result.plot_frontier().axes[0].get_xlabel() == f"memorized {memory}"
 
 
 def test_results_are_tables_and_figures(tmp_path: Path) -> None:
@@ -208,6 +346,7 @@ def test_results_are_tables_and_figures(tmp_path: Path) -> None:
     for figure in (prepared.plot_frontier(), front.plot_frontier(), both.plot_trace(), swept.plot()):
         save_figure(figure, tmp_path / "figure.svg")
         assert (tmp_path / "figure.svg").stat().st_size > 5000
+        assert vars(figure)["_repr_png_"]().startswith(b"\x89PNG")  # as notebooks ask for it
     empty = prepare(matchup, 1, 0.9)
     assert list(empty.to_pandas().columns) == list(table.columns)
 
@@ -227,12 +366,26 @@ def test_paths_may_be_text(tmp_path: Path) -> None:
     assert load_tree(str(tmp_path / "run" / "tree.npz")).size == result.tree.size
 
 
-def test_a_complete_run_is_not_replaced_by_one_cut_short(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("within", "ending"), [(0.0, "complete"), (0.02, "gap")])
+def test_a_complete_run_is_not_replaced_by_one_cut_short(
+    within: float, ending: str, tmp_path: Path
+) -> None:
     with open_matchup("synthetic", ("cost=0.002",)) as matchup:
-        whole = prepare(matchup, 1, save=tmp_path / "run")
+        whole = prepare(matchup, 1, save=tmp_path / "run", within=within)
+        assert whole.ending == ending
         (tmp_path / "run" / "checkpoint.npz").unlink()
         again = prepare(matchup, 1, save=tmp_path / "run", histories=5)
         short = prepare(matchup, 1, histories=5)
     assert short.ending == "histories"
     assert again == whole
     assert runs.load_run(tmp_path / "run") == whole
+
+
+@pytest.mark.parametrize("work", [prepare, frontier])
+def test_a_whole_result_is_not_replaced_by_one_that_was_cut_short(work: Any, tmp_path: Path) -> None:
+    with open_matchup("synthetic", ["value=estimate", "judge=exact"]) as matchup:
+        whole = work(matchup, 1, 0.02, save=tmp_path / "run")
+        assert (whole.ending, whole.judged.left) == ("complete", 0)
+        again = work(matchup, 1, 0.02, save=tmp_path / "run", seconds=0.0)
+    assert again.ending == "complete"
+    same(whole, tmp_path / "run")

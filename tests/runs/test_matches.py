@@ -51,8 +51,8 @@ def test_an_equilibrium_of_another_game_is_played(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"games": 0}, "0 games; expected at least 1"),
-        ({"games": -5}, "-5 games; expected at least 1"),
+        ({"games": 0}, "games 0; expected a whole number of at least 1"),
+        ({"games": -5}, "games -5; expected a whole number of at least 1"),
         ({"adjudication": "rulez"}, "adjudication 'rulez'; expected model or rules"),
         ({"prepared": "runs/white"}, "prepared is of type str; expected a result of prepare"),
         ({"settling": Settling(longest=9)}, "is not chess; resign, draw and longest"),

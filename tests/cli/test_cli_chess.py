@@ -237,6 +237,8 @@ def test_the_store_tells_what_it_holds(
     assert data["exported"] == total > 20
     copy = tmp_path / "copy.sqlite"
     copy.write_bytes((home / "store.sqlite").read_bytes())
+    code, _, err = preplay(capsys, "store", copy, "--nodes", 300)
+    assert (code, err) == (1, "preplay: --nodes has no effect without --prune\n")
     code, out, _ = preplay(capsys, "store", copy, "--prune", "--nodes", 300, "--json")
     assert 0 < json.loads(out)["removed"] < total
 
@@ -247,10 +249,13 @@ def test_the_store_tells_what_it_holds(
         (("export", "RUN"), "nothing to write"),
         (("export", "RUN", "--pgn", "x.pgn", "--order", "abc"), "order 'abc'"),
         (("export", "nowhere", "--pgn", "x.pgn"), "no such run"),
-        (("export", "BOTH", "--pgn", "x.pgn"), "give --side white or black"),
+        (("export", "BOTH", "--pgn", "x.pgn"), "expected side white or black"),
         (("export", "RUN", "--efg", "x.efg"), "needs an equilibrium run"),
+        (("export", "RUN", "--csv", "x.csv", "--order", "learn"), "--order learn has no effect without"),
+        (("export", "RUN", "--pgn", "x.pgn", "--limit", "9"), "--limit 9 has no effect without --efg"),
+        (("export", "BOTH", "--efg", "x", "--side", "white"), "--side white has no effect without a"),
         (("match", "RUN", "--adjudication", "judge"), "adjudication 'judge'"),
-        (("match", "RUN", "--resign", "400"), "expected --adjudication rules"),
+        (("match", "RUN", "--resign", "400"), "expected adjudication rules"),
         (("match", "RUN", "--side", "black"), "holds a book for white, not for black"),
         (("match", "RUN", "--side", "both"), "holds a book for white, not for both"),
         (("match", "RUN", "--cost", "0.1"), "which has its cost"),
@@ -303,7 +308,7 @@ def test_a_run_of_another_configuration_is_refused(
         ("frontier", "chess", "--side", "white", "--cost", "0.01"),
         ("equilibrium", "chess", "--cost", "0.01"),
         ("harden", "chess", "--side", "black", "--cost", "0.01"),
-        ("sweep", "chess", "--side", "white", "--cost", "0.01", "--key", "cost", "--values", "0.01"),
+        ("sweep", "chess", "--side", "white", "--key", "cost", "--values", "0.01"),
         ("figure1", "--randomness", "10"),
         ("calibrate", "chess"),
         ("match", "RUN", "--games", "1"),
@@ -322,4 +327,4 @@ def test_without_ray_a_cluster_is_one_line(
     option = () if words[0] == "cluster" else ("--cluster", "local")
     code, out, err = preplay(capsys, *given, *option)
     assert (code, out) == (1, "")
-    assert err == "preplay: --cluster needs Ray: pip install 'preplay[cluster]'\n"
+    assert err == "preplay: cluster needs Ray: pip install 'preplay[cluster]'\n"

@@ -197,21 +197,23 @@ class Impatient(Stop):
         pass
 
 
-@pytest.mark.parametrize("looks", [10, 30, 60])
-def test_an_interrupted_run_goes_on_where_it_was(looks: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("method", "looks"), [("auto", 10), ("auto", 30), ("sweep", 10), ("sweep", 30), ("sweep", 60)]
+)
+def test_an_interrupted_run_goes_on_where_it_was(method: str, looks: int, tmp_path: Path) -> None:
     costs, path = (0.002, 0.003), tmp_path / "checkpoint.npz"
     with open_matchup("synthetic", ["seed=3", "length=7"]) as matchup:
         large = replace(matchup, enumerable=False)
-        whole = contest(large, costs, gap=1e-6)
-        cut = contest(large, costs, gap=1e-6, stop=Impatient(looks), checkpoint=path)
+        whole = contest(large, costs, gap=1e-6, method=method)
+        cut = contest(large, costs, gap=1e-6, method=method, stop=Impatient(looks), checkpoint=path)
         assert cut.grown.ending == "interrupted"
         assert cut.alone == (None, None)
-        rest = contest(large, costs, gap=1e-6, checkpoint=path)
+        rest = contest(large, costs, gap=1e-6, method=method, checkpoint=path)
         assert rest.equilibrium.value == whole.equilibrium.value  # to the last bit
         assert rest.equilibrium.iterations == whole.equilibrium.iterations
         assert [x.tolist() for x in rest.equilibrium.x] == [x.tolist() for x in whole.equilibrium.x]
         assert questions(cut) < questions(rest) < questions(cut) + questions(whole)
-        again = contest(large, costs, gap=1e-6, checkpoint=path)
+        again = contest(large, costs, gap=1e-6, method=method, checkpoint=path)
         assert questions(again) == questions(rest)
         with pytest.raises(StoreError, match="not a checkpoint to go on from"):
             contest(large, (0.1, 0.1), checkpoint=path)

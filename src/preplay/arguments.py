@@ -1,0 +1,65 @@
+"""Arguments of functions: a wrong one is an InputError with its name, its value, what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import inf, isfinite
+from numbers import Integral, Real
+from reprlib import repr as short
+from typing import Any
+
+from preplay.errors import InputError
+
+
+def check_whole(name: str, given: Any, least: int = 0) -> None:
+    """Raise InputError unless an argument is a whole number of at least `least`."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or not int(given) >= least:
+        raise InputError(f"{name} {shown(given)}; expected a whole number of at least {least}")
+
+
+def check_number(name: str, given: Any, *, above: bool = False, finite: bool = False) -> None:
+    """Raise InputError unless an argument is a number (NaN is none) of at least 0, or `above` it."""
+    if is_number(given) and (given > 0.0 if above else given >= 0.0) and not (finite and given == inf):
+        return
+    kind = "finite number" if finite else "number"
+    raise InputError(f"{name} {shown(given)}; expected a {kind} {'above' if above else 'of at least'} 0")
+
+
+def check_real(name: str, given: Any) -> None:
+    """Raise InputError unless an argument is a finite number."""
+    if not (is_number(given) and isfinite(given)):
+        raise InputError(f"{name} {shown(given)}; expected a finite number")
+
+
+def check_both(name: str, given: Any, which: str = "one for each side") -> None:
+    """Raise InputError unless an argument has two numbers."""
+    several = list(given) if isinstance(given, Iterable) else []
+    if len(several) != 2 or not all(map(is_number, several)):
+        raise InputError(f"{name} {shown(given)}; expected two numbers, {which}")
+
+
+def check_listed(name: str, given: Any) -> None:
+    """Raise InputError unless an argument holds several of something; a text is one thing."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise InputError(f"{name} {shown(given)}; expected a list of them")
+
+
+def check_made(name: str, given: Any, kind: type, how: str) -> None:
+    """Raise InputError unless an argument is of one of preplay's classes; `how` says where it is from."""
+    if not isinstance(given, kind):
+        raise InputError(f"{name} {shown(given)}; expected a {kind.__name__}, {how}")
+
+
+def is_number(given: Any) -> bool:
+    """Whether an argument is a number of Python or NumPy; true and false are none."""
+    return isinstance(given, Real) and not isinstance(given, bool)
+
+
+def is_share(given: Any, most: float = 1.0) -> bool:
+    """Whether a game, policy or evaluator has answered with a number from 0 to 1, or to a bit more."""
+    return isinstance(given, (float, Real)) and 0.0 <= float(given) <= most
+
+
+def shown(given: Any) -> str:
+    """A number as people write it, anything else as Python does, in one line of bearable length."""
+    return str(given) if is_number(given) else " ".join(short(given).split())

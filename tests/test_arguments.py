@@ -98,6 +98,18 @@ def test_nothing_is_begun_with_wrong_arguments(matchup: preplay.Matchup[Any], tm
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("path", [3, "", " ", b"runs", ["runs"]])
+def test_paths_that_are_none(matchup: preplay.Matchup[Any], path: Any) -> None:
+    expected = f"{shown(path)}; expected a path, as text or Path"
+    for call in (preplay.prepare, preplay.frontier, preplay.match, preplay.bounds):
+        assert told(call, matchup, side=1, save=path) == f"save {expected}"
+    assert told(preplay.equilibrium, matchup, save=path) == f"save {expected}"
+    assert told(preplay.sweep, "synthetic", "seed", [1], side=1, save=path) == f"save {expected}"
+    assert told(preplay.load_run, path) == f"directory {expected}"
+    for call in (preplay.load_book, preplay.load_tree):
+        assert told(call, path) == f"path {expected}"
+
+
 def test_arguments_that_are_swapped_or_forgotten(
     matchup: preplay.Matchup[Any], contested: Contested
 ) -> None:

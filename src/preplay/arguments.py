@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import inf, isfinite
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
@@ -48,6 +50,13 @@ def check_made(name: str, given: Any, kind: type, how: str) -> None:
     """Raise InputError unless an argument is of one of preplay's classes; `how` says where it is from."""
     if not isinstance(given, kind):
         raise InputError(f"{name} {shown(given)}; expected a {kind.__name__}, {how}")
+
+
+def as_path(name: str, given: Any) -> Path:
+    """An argument that names a file or directory; InputError where it can name none."""
+    if not isinstance(given, str | PathLike) or not str(given).strip():
+        raise InputError(f"{name} {shown(given)}; expected a path, as text or Path")
+    return Path(given)
 
 
 def is_number(given: Any) -> bool:

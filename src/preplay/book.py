@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from preplay.arguments import as_path
 from preplay.errors import InputError
 from preplay.files import parse_json, read_text, write_text
 from preplay.frozen import freeze, frozen
@@ -165,9 +166,9 @@ class Book:
         return any(entry.probability < 1.0 for entry in self.entries)
 
 
-def save(book: Book, path: Path) -> None:
+def save(book: Book, path: Path | str) -> None:
     """Write a `preplay-book/1` file."""
-    write_text(path, dumps(book))
+    write_text(as_path("path", path), dumps(book))
 
 
 def dumps(book: Book) -> str:
@@ -187,7 +188,7 @@ def load(path: Path | str) -> Book:
     """Read a `preplay-book/1` file; anything else is an InputError."""
     from pydantic import TypeAdapter, ValidationError
 
-    path = Path(path)
+    path = as_path("path", path)
     text = read_text(path, f"a {FORMAT} book")
     data = parse_json(text, path)
     if not isinstance(data, dict) or data.get("format") != FORMAT:

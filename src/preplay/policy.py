@@ -241,7 +241,7 @@ def check_distribution(distribution: Distribution, where: str) -> None:
     for action, p in distribution.items():
         if not isinstance(action, str):
             raise GameError(f"{where}: action {action!r}; expected a name, as text")
-        if not is_share(p, 1.0 + TOLERANCE):
+        if not (type(p) is float and 0.0 <= p <= 1.0) and not is_share(p, 1.0 + TOLERANCE):
             raise GameError(f"{where}: probability of '{action}' is {p}; expected a number in [0, 1]")
         total += p
     if abs(total - 1.0) > TOLERANCE:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from preplay.arguments import as_path
 from preplay.errors import InputError, StoreError
 from preplay.files import read_arrays, replacing
 from preplay.game import FINAL, Side, check_side
@@ -252,18 +253,19 @@ def check_arrays(tree: Tree) -> None:
             raise ValueError("choice: a menu without options")
 
 
-def save(tree: Tree, path: Path) -> None:
+def save(tree: Tree, path: Path | str) -> None:
     """Write a tree as a compressed .npz file."""
     parts = {f.name: getattr(tree, f.name) for f in fields(tree)}
     columns = {name: np.asarray(part) for name, part in parts.items() if part is not None}
-    with replacing(path) as temporary, temporary.open("wb") as file:
+    with replacing(as_path("path", path)) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **columns)  # type: ignore[arg-type]
 
 
 def load(path: Path | str) -> Tree:
     """Read a tree; a damaged or foreign file is a StoreError."""
+    file = as_path("path", path)
     try:
-        columns = read_arrays(Path(path))
+        columns = read_arrays(file)
         names = tuple(str(name) for name in columns.pop("names"))
         first, second = columns.pop("prices", np.zeros(2)).tolist()  # files of version 0.1.0 have none
         tree = Tree(names=names, prices=(first, second), **columns)

@@ -11,6 +11,7 @@ import random
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -32,6 +33,10 @@ class OpenSpielState:
     """The pyspiel.State after `history`; never changed, only cloned."""
     numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
     """OpenSpiel's number of each action by its name; filled when first asked for."""
+
+
+MOVERS = {0: 1, 1: 2, -1: CHANCE, -4: FINAL}
+"""OpenSpiel's numbers of who moves, and preplay's."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +73,11 @@ class OpenSpielGame:
 
     def player(self, state: OpenSpielState) -> int:
         """1, 2, `CHANCE` or `FINAL`."""
-        if state.spiel.is_terminal():
-            return FINAL
-        if state.spiel.is_chance_node():
-            return CHANCE
-        player = int(state.spiel.current_player())
-        if player not in (0, 1):
-            raise GameError(f"history {state.history}: OpenSpiel's player is {player}; expected 0 or 1")
-        return player + 1
+        number = state.spiel.current_player()
+        player = MOVERS.get(number)
+        if player is None:
+            raise GameError(f"history {state.history}: OpenSpiel's player is {number}; expected 0 or 1")
+        return player
 
     def actions(self, state: OpenSpielState) -> Sequence[str]:
         """The names of the legal actions, or of the outcomes of chance, in OpenSpiel's order."""
@@ -206,7 +208,7 @@ def _misfit_bounds(game: Any) -> str:
 
 def distinct(names: Sequence[str], numbers: Sequence[int]) -> list[str]:
     """`names` on one line each, with the action's number added to those that occur twice."""
-    plain = [" ".join(name.split()) for name in names]
+    plain = [_on_one_line(name) for name in names]
     if len(set(plain)) == len(plain):
         return plain
     if len(set(numbers)) < len(numbers):
@@ -217,6 +219,11 @@ def distinct(names: Sequence[str], numbers: Sequence[int]) -> list[str]:
     if len(set(some)) == len(some):
         return some
     return [f"{a}#{k}" for a, k in zip(plain, numbers, strict=True)]
+
+
+@lru_cache(maxsize=4096)
+def _on_one_line(name: str) -> str:
+    return " ".join(name.split())
 
 
 def _library() -> ModuleType:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from preplay.arguments import as_path
 from preplay.errors import InputError, nearest
 from preplay.files import parse_json, read_text
 from preplay.game import CHANCE, FINAL, Distribution
@@ -129,7 +130,7 @@ class TabularValue:
 
 def load(path: Path | str) -> TabularGame:
     """Read a `preplay-game/1` file; every mistake in it is an InputError that names the place."""
-    path = Path(path)
+    path = as_path("path", path)
     data = parse_json(read_text(path, f"a {FORMAT} JSON file"), path, _no_duplicates)
     try:
         return parse(data)

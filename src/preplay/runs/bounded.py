@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from preplay.arguments import as_path
 from preplay.bounding import Bounded, bound, check_asked, rare
 from preplay.frozen import freeze
 from preplay.game import S, Side
@@ -121,7 +122,7 @@ def bounds(
     if save is not None:
         asked = {"side": who, "cost": p, "advantage": advantage, "epsilon": epsilon}
         identity = asked | {"matchup": settings_of(matchup)}
-        run = start(Path(save), "bounds", matchup.name, identity, matchup.versions)
+        run = start(as_path("save", save), "bounds", matchup.name, identity, matchup.versions)
     limits = Limits(histories, seconds)
     found = bound(matchup, who, advantage, epsilon, p, limits, stop=stop, progress=progress)
     result = _result_of(matchup, who, found, run)

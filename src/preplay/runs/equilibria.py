@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from preplay import book as books
 from preplay import tree as trees
-from preplay.arguments import check_both
+from preplay.arguments import as_path, check_both
 from preplay.book import Book
 from preplay.equilibria import SolverProgress
 from preplay.equilibria.contest import Alone, Contest, Entropy
@@ -201,7 +201,7 @@ def equilibrium(
     run = None
     if save is not None:
         identity = {"costs": list(prices), "gap": gap, "method": method, "matchup": settings_of(matchup)}
-        run = start(Path(save), "equilibrium", matchup.name, identity, matchup.versions)
+        run = start(as_path("save", save), "equilibrium", matchup.name, identity, matchup.versions)
     if matchup.calibration is not None:
         games = stop if seconds is None else stop.until(time.monotonic() + seconds)
         matchup.calibration.curve(games, progress)

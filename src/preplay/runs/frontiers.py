@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from preplay import book as books
 from preplay import tree as trees
+from preplay.arguments import as_path
 from preplay.book import Book
 from preplay.frozen import freeze
 from preplay.game import S
@@ -167,7 +168,7 @@ def frontier(
     if save is not None:
         least = None if cost is None and matchup.enumerable else matchup.cost(who, cost)
         identity = {"side": who, "cost": least, "matchup": settings_of(matchup)}
-        run = start(Path(save), "frontier", matchup.name, identity, matchup.versions)
+        run = start(as_path("save", save), "frontier", matchup.name, identity, matchup.versions)
     explored = explore(
         matchup,
         who,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from preplay import book as books
-from preplay.arguments import check_number
+from preplay.arguments import as_path, check_number
 from preplay.book import Book
 from preplay.frozen import freeze
 from preplay.game import S, other
@@ -157,7 +157,7 @@ def harden(
         identity = {
             "side": hides, "cost": price, "loss": loss, "gap": gap, "matchup": settings_of(matchup)
         }  # fmt: skip
-        run = start(Path(save), "harden", matchup.name, identity, matchup.versions)
+        run = start(as_path("save", save), "harden", matchup.name, identity, matchup.versions)
     if matchup.calibration is not None:
         matchup.calibration.curve(pace.stopping(stop, CALIBRATION), progress)
     found = solve(

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, overload
 
+from preplay.arguments import as_path
 from preplay.errors import InputError, nearest
 from preplay.runs.directory import RESULT, RUN, Run, open_run
 from preplay.runs.encoding import as_data
@@ -59,7 +60,7 @@ def load_run(directory: str | Path, kind: type[R] | None = None) -> Any:
 
     With `kind`, as in `load_run("runs/white", PrepareResult)`, it must be of that kind.
     """
-    run = open_run(Path(directory))
+    run = open_run(as_path("directory", directory))
     if run.command not in HOMES:
         made = f"{run.path(RUN)}: made by `preplay {run.command}`"
         raise InputError(f"{made}; {nearest(run.command, HOMES)}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from preplay import __version__, scoring
-from preplay.arguments import check_both, check_whole
+from preplay.arguments import as_path, check_both, check_whole
 from preplay.book import Book
 from preplay.chess.books.naming import at_the_board
 from preplay.chess.endings import CUT, NEVER_SETTLED, SETTLED, Settling
@@ -245,7 +245,7 @@ def match(
             identity["mix"] = [_digest(hides)]
         if mode == "rules":
             identity["settling"] = asdict(settling)
-        run = start(Path(save), "match", matchup.name, identity, matchup.versions)
+        run = start(as_path("save", save), "match", matchup.name, identity, matchup.versions)
     kept = run.path(GAMES) if run is not None else None
 
     def tell(played: Sequence[PlayedGame]) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from preplay import book as books
 from preplay import tree as trees
 from preplay.accounts import Account, account_of
-from preplay.arguments import check_number
+from preplay.arguments import as_path, check_number
 from preplay.book import Book
 from preplay.frozen import freeze
 from preplay.game import S, Side
@@ -170,7 +170,7 @@ def prepare(
         check_cost(price)
     check_number("within", within)
     limits = Limits(histories=histories, seconds=seconds, gap=within)
-    run = _start(matchup, who, price, budget, Path(save)) if save is not None else None
+    run = _start(matchup, who, price, budget, as_path("save", save)) if save is not None else None
     prepared = solve(
         matchup,
         who,

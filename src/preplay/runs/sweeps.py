@@ -12,7 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from preplay.arguments import check_listed, check_number, check_whole, shown
+from preplay.arguments import as_path, check_listed, check_number, check_whole, shown
 from preplay.errors import InputError, StoreError
 from preplay.experiments import figure1 as experiment
 from preplay.experiments.figure1 import Reference
@@ -243,7 +243,11 @@ def sweep(
         "histories": histories,
         "seconds": seconds,
     } | ({} if besides == Besides() else {"besides": asdict(besides)})
-    run = start(Path(save), "sweep", name, identity, results.versions) if save is not None else None
+    run = (
+        start(as_path("save", save), "sweep", name, identity, results.versions)
+        if save is not None
+        else None
+    )
     points = _computed(tasks, run, workers, cluster, stop, progress, opening)
     result = SweepResult(
         key=key,
@@ -364,7 +368,11 @@ def figure1(
     identity = {**results.shared, "randomness": list(values), "sides": list(sides)}
     asked = {"fresh": fresh or None, "histories": histories, "seconds": seconds}
     identity |= {name: given for name, given in asked.items() if given is not None}
-    run = start(Path(save), "figure1", name, identity, results.versions) if save is not None else None
+    run = (
+        start(as_path("save", save), "figure1", name, identity, results.versions)
+        if save is not None
+        else None
+    )
     points = _computed(tasks, run, workers, cluster, stop, progress)
     result = SweepResult(
         key="randomness",

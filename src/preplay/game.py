@@ -99,6 +99,25 @@ def check_length(length: int, longest: int) -> None:
         )
 
 
+MOVERS: Final = frozenset((ONE, TWO, CHANCE, FINAL))
+"""All that `Game.player` may answer."""
+
+
+def check_mover(player: object, history: Sequence[str]) -> None:
+    """Raise GameError for what is no answer to who moves."""
+    if player not in (ONE, TWO, CHANCE, FINAL):
+        raise GameError(
+            f"history {list(history)}: player {player!r}; expected 1, 2, 0 (chance) or -1 (over)"
+        )
+
+
+def mover_at(game: Game[S], state: S) -> int:
+    """Who moves, if the game's answer makes sense."""
+    player = game.player(state)
+    check_mover(player, game.history(state))
+    return player
+
+
 def actions_of(game: Game[S], state: S, widest: int | None = None) -> Sequence[str]:
     """The actions at a history that is not final; GameError unless they are some, each once, and no more
     than `widest`, which is the game's unless it was asked for before."""

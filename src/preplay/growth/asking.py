@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from preplay.arguments import shown
 from preplay.errors import GameError
 from preplay.game import Distribution, S
 from preplay.policy import Ahead, Menu, Menus, Policy, ahead_of
@@ -47,6 +48,8 @@ class Questions(Generic[Q, A]):
         waiting = self._waiting
         asked = waiting if self._ahead is None else {ticket: waiting[ticket]}
         answers = self._ask(list(asked.values()))
+        if not hasattr(answers, "__len__"):
+            raise GameError(f"{shown(answers)} is no list of answers; expected one for each question")
         if len(answers) != len(asked):
             raise GameError(f"{len(answers)} answers to {len(asked)} questions; expected one each")
         self.asked += len(asked)

@@ -99,12 +99,12 @@ class ContestedGrowth(Generic[S]):
         self.oracles: Asked[S] = (self._ask_value, *self._ask_base, *self._ask_prep)
         self._window: Window[S] = Window(self, self.limits.window, self.stop, self.progress)
         self._saved = time.monotonic()
-        root, _ = self.met.root()
+        root, player = self.met.root()
         if self.checkpoint is not None and self.checkpoint.exists():
             with reading(self.checkpoint):
                 self._take_up(read_columns(self.checkpoint, self._purpose()))
         else:
-            self._enter(-1, "", root, (1.0, 1.0), CERTAIN)
+            self._enter(-1, "", root, player, (1.0, 1.0), CERTAIN)
         self._require(self._holdings.arrive(0, (True, True)))
         self._run()
 
@@ -200,15 +200,21 @@ class ContestedGrowth(Generic[S]):
         states = self.met.after(k, state, actions)
         built.first[k], built.count[k] = len(built), len(actions)
         built.stage[k] = EXPANDED
-        for action, child in zip(actions, states, strict=True):
-            p, q = base.get(action, 0.0), prep.get(action, 0.0)
-            self._enter(k, action, child, (p, q), reach.after(player, p, q if worthy else 0.0))
+        players = self.met.movers(k, actions, states)
+        for action, child, mover in zip(actions, states, players, strict=True):
+            p, q = float(base.get(action, 0.0)), float(prep.get(action, 0.0))
+            self._enter(k, action, child, mover, (p, q), reach.after(player, p, q if worthy else 0.0))
 
     def _enter(
-        self, parent: int, action: str, state: S, shares: tuple[float, float], reach: Reaches
+        self,
+        parent: int,
+        action: str,
+        state: S,
+        player: int,
+        shares: tuple[float, float],
+        reach: Reaches,
     ) -> None:
         """A new history, which base and prep play with these shares."""
-        player = self.game.player(state)
         built, (base, prep) = self.met.built, shares
         k = built.add(parent, action, player, base, prep)
         if player == FINAL:

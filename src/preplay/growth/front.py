@@ -83,8 +83,9 @@ class Front(Generic[S]):
         self.opening.add(0)
         self.spent.append(0)
         self.bounds.add(*self.enter(range(1), [state], [player], [1.0], opening=True))
-        (value,) = self.value.values([state])
-        self._ask_value[0].asked += 1
+        self._ask_value[0].submit(0, state)
+        self._ask_value[0].wait(0)
+        value = self._ask_value[0].answers.pop(0)
         if player == self.side:
             self.agenda.clear()
             self.valued(0, value)
@@ -99,11 +100,11 @@ class Front(Generic[S]):
             raise GameError(
                 f"{self.met.where(k)}: a share for '{REST}'; expected it of the opponent alone"
             )
-        shares = list(distribution.values())
+        shares = list(map(float, distribution.values()))
         if min(shares) > 0.0:
             self.branch(k, list(distribution), shares)
         else:
-            actions = [action for action, p in distribution.items() if p > 0.0]
+            actions = [action for action, p in zip(distribution, shares, strict=True) if p > 0.0]
             self.branch(k, actions, [p for p in shares if p > 0.0])
 
     def offer(self, k: int, menu: Menu) -> None:
@@ -123,7 +124,7 @@ class Front(Generic[S]):
         own = mover == self.side
         state = self.states.pop(k) if k in self.states else self.met.state(k)
         states = self.met.after(k, state, actions)
-        players = list(map(self.game.player, states))
+        players = self.met.movers(k, actions, states)
         if REST in actions:
             players[actions.index(REST)] = mover
         unknown = [math.nan] * len(shares)
@@ -156,7 +157,7 @@ class Front(Generic[S]):
         """Put new histories that are not over on the agenda; the most and the least they may earn."""
         self.reach.extend(reaches)
         low = [0.0] * len(reaches)
-        if min(players) >= CHANCE and max(players) <= 2 and min(reaches) > self.limits.negligible:
+        if FINAL not in players and min(reaches) > self.limits.negligible:
             self.states.update(zip(histories, states, strict=True))
             self.agenda.add_all(histories, [FIRST] * len(reaches) if opening else reaches)
             return reaches, low
@@ -170,13 +171,9 @@ class Front(Generic[S]):
             elif reach <= self.limits.negligible:
                 built.value[k] = built.radius[k] = 0.5
                 built.stage[k] = CLOSED
-            elif CHANCE <= mover <= 2:
+            else:
                 self.states[k] = states[j]
                 self.agenda.add(k, FIRST if opening else reach)
-            else:
-                raise GameError(
-                    f"{self.met.where(k)}: player {mover}; expected 1, 2, 0 (chance) or -1 (over)"
-                )
         return up, low
 
     def valued(self, k: int, value: Value) -> None:
@@ -184,7 +181,11 @@ class Front(Generic[S]):
 
         The rest of the opponent's moves is a leaf whatever it is worth: it ends the book.
         """
-        built, reach, (mean, radius) = self.built, self.reach[k], value
+        built, reach = self.built, self.reach[k]
+        if type(value) is Value:
+            mean, radius = value
+        else:
+            mean, radius = self.met.value(k, value)
         if type(mean) is not float or not (0.0 <= mean <= 1.0 and radius >= 0.0):
             self.met.value(k, value)
         built.value[k] = mean

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Generic
 
-from preplay.arguments import is_share
+from preplay.arguments import is_share, shown
 from preplay.errors import GameError
-from preplay.game import FINAL, Distribution, Game, S, check_length
+from preplay.game import FINAL, MOVERS, Distribution, Game, S, check_length, check_mover
 from preplay.growth.builder import Builder
 from preplay.policy import REST, check_distribution
 from preplay.value import Value
@@ -30,7 +30,7 @@ class Met(Generic[S]):
     def root(self) -> tuple[S, int]:
         """The state before the first move, and who makes it."""
         state = self.game.root()
-        player = self.game.player(state)
+        (player,) = self.movers(0, [""], [state])
         if player == FINAL:
             raise GameError("the game is over before it begins; expected at least one move")
         return state, player
@@ -92,6 +92,18 @@ class Met(Generic[S]):
                     ) from error
             raise
 
+    def movers(self, k: int, actions: Sequence[str], states: Sequence[S]) -> list[int]:
+        """Who moves in the states after these actions from `k`, if the game's answers make sense."""
+        players = list(map(self.game.player, states))
+        try:
+            possible = MOVERS.issuperset(players)
+        except TypeError:  # unhashable, and so none
+            possible = False
+        if not possible:
+            for action, player in zip(actions, players, strict=True):
+                check_mover(player, (*self.built.history(k), action) if action else ())
+        return players
+
     def thin(self, k: int, state: S, children: Iterable[int]) -> None:
         """Where too many states are kept: keep that of `k` instead of those of its children."""
         if len(self.states) > KEPT:
@@ -103,7 +115,12 @@ class Met(Generic[S]):
 
     def value(self, k: int, value: Value) -> tuple[float, float]:
         """Mean and radius of an evaluator's answer, if they make sense."""
-        mean, radius = value
+        try:
+            mean, radius = value
+        except (TypeError, ValueError):
+            raise GameError(
+                f"{self.where(k)}: value {shown(value)}; expected a Value of mean and radius"
+            ) from None
         if not (is_share(mean) and is_share(radius, inf)):
             raise GameError(
                 f"{self.where(k)}: value {mean} ± {radius}; "

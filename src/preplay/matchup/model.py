@@ -201,7 +201,7 @@ class Matchup(Generic[S]):
             raise InputError(
                 f"no cost for side {self.sides[side - 1]}; expected one, given or in the matchup"
             )
-        return cost if isinstance(cost, int) or not is_number(cost) else float(cost)  # of NumPy's, any
+        return float(cost) if is_number(cost) else cost
 
     def value_at(self, price: float) -> Evaluator[S]:
         """v(h) for books at a price, which says how many histories may matter (Theorem 3)."""

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 import traceback
-from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
-from preplay.arguments import check_whole, shown
-from preplay.errors import GameError, InputError, PreplayError, nearest
-from preplay.game import CHANCE, FINAL, Distribution, Game, Merging, S, actions_of
+from preplay.arguments import shown
+from preplay.errors import InputError, PreplayError, nearest
+from preplay.game import Game, Merging, S
 from preplay.judging import Judge
+from preplay.matchup.held import Play, both_of, check_game, check_values, fingerprint
 from preplay.matchup.loading import load_module, loaded_digest
 from preplay.matchup.model import Matchup, Notation
 from preplay.matchup.offers import Offer, Placed, choosing, menus_of
 from preplay.matchup.plain import PlainValue, valued
 from preplay.matchup.settings import Settings, validate
-from preplay.policy import REST, Menus, Policy, PolicyFunction
+from preplay.policy import Policy
 from preplay.response import check_cost
 from preplay.value import Evaluator, Exact
 
 T = TypeVar("T")
-Play = Policy[S] | Callable[[S], Distribution]
-"""How somebody plays: a policy, or a function from a state to a distribution over its actions."""
 
 
 def make_matchup(  # noqa: PLR0913  # a part of the matchup each
@@ -68,14 +65,14 @@ def make_matchup(  # noqa: PLR0913  # a part of the matchup each
 
     `cost` is the default price of a memorized history, `write` turns a history, or a move after it, into
     what people read. `identity` is what determines results (numbers, seeds, versions), as JSON data: a
-    saved run goes on only with the same. Without one, runs are told apart by how the game begins and is
-    played there.
+    saved run goes on only with the same. Without one, runs are told apart by how the game is played and
+    valued at its start and along some lines.
     """
     costs = cost if isinstance(cost, tuple) else (cost, cost)
     _check(name, costs, sides, identity)
-    _check_game(game)
+    check_game(game)
     placed = None if position is None else Placed(game, _function(position, "position"))
-    board, study = _pair(base, "base", game), _pair(prep, "prep", game, placed)
+    board, study = both_of(base, "base", game), both_of(prep, "prep", game, placed)
     offers = menus_of(menus, study, game)
     sampling, enumerable, told = None, value is None, isinstance(value, Mapping) or value is None
     config: dict[str, Any] = {"kind": "python", "name": name, "sides": list(sides)}
@@ -84,31 +81,40 @@ def make_matchup(  # noqa: PLR0913  # a part of the matchup each
         enumerable = settings.model == "exact"
         config |= {"value": settings.model_dump()} if value else {}
         value, sampling = valued(game, board, settings, None if isinstance(cost, tuple) else cost)
-    elif not hasattr(value, "values"):
-        raise InputError(f"matchup '{name}': value is {value!r}; expected an evaluator or a table")
+    else:
+        check_values(value, f"matchup '{name}': value", "an evaluator or a table")
     if judge is not None and told:
         raise InputError(f"matchup '{name}': a judge of exact or sampled values; expected an evaluator's")
     config |= {} if judge is None else {"judge": True}
     config |= {} if placed is None else {"memory": "positions"}
+    second = _judge(judge, game, board)
+    opinions = [value] if second is None else [value, second.value, second.fresh]
+    asked = [] if told else [one for one in opinions if not isinstance(one, Exact)]
     matchup = Matchup(
         name=name,
         game=game,
         base=board,
         prep=study,
         value=value,
-        judge=_judge(judge, game, board),
+        judge=second,
         menus=offers,
         position=placed,
         sampling=sampling,
         costs=costs,
         sides=sides,
         config={**(identity or {}), **config},
-        fingerprint=partial(_fingerprint, game, board, study, offers) if identity is None else None,
+        fingerprint=partial(fingerprint, game, board, study, offers, asked) if identity is None else None,
         enumerable=enumerable,
         window=256,
-        notation=None if write is None else Notation(write),
+        notation=None if write is None else Notation(_function(write, "write", "a history")),
     )
     return choosing(matchup, choose, margin, deviations)
+
+
+def _names(one: Any, two: Any) -> bool:
+    """Whether the sides can be called so: a command says which it means, or `both`."""
+    texts = all(isinstance(side, str) and side.strip() and side != "both" for side in (one, two))
+    return texts and one not in (two, "2") and two != "1"
 
 
 def _judge(
@@ -120,14 +126,13 @@ def _judge(
     if judge is None or isinstance(judge, Judge):
         return judge
     evaluator = Exact(game, base) if judge == "exact" else judge
-    if not hasattr(evaluator, "values"):
-        raise InputError(f"judge is {judge!r}; expected an evaluator, a Judge, or 'exact'")
+    check_values(evaluator, "judge", "an evaluator, a Judge, or 'exact'")
     return Judge(evaluator, evaluator)
 
 
-def _function(given: T, what: str) -> T:
+def _function(given: T, what: str, of: str = "a state") -> T:
     if not callable(given):
-        raise InputError(f"{what} is {given!r}; expected a function of a state")
+        raise InputError(f"{what} is {given!r}; expected a function of {of}")
     return given
 
 
@@ -143,114 +148,19 @@ def _check(
     for price in costs:
         if price is not None:
             check_cost(price)
-    if not isinstance(sides, tuple) or len(set(sides)) != 2 or not all(isinstance(s, str) for s in sides):
-        raise InputError(f"matchup '{name}': sides {sides!r}; expected two different names")
     if not isinstance(name, str):
         raise InputError(f"name {shown(name)}; expected text")
+    if not isinstance(sides, tuple) or len(sides) != 2 or not _names(*sides):
+        raise InputError(
+            f"matchup '{name}': sides {sides!r}; expected two different names, neither 'both' nor the "
+            "number of the other side"
+        )
     if not isinstance(identity, Mapping | None):
         raise InputError(f"matchup '{name}': identity {shown(identity)}; expected a dict of JSON data")
     try:
         json.dumps(identity, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InputError(f"matchup '{name}': identity: {error}; expected JSON data") from None
-
-
-RULES = ("root", "history", "player", "actions", "chance", "next", "utility")
-"""What a game is asked."""
-
-
-def _check_game(game: Any) -> None:
-    """Raise InputError unless a game has its rules, and says how long and wide it is."""
-    lacking = [name for name in ("longest", "widest", *RULES) if not hasattr(game, name)]
-    if lacking:
-        raise InputError(
-            f"game {shown(game)} has no `{lacking[0]}`; expected a game as preplay.Game says"
-        )
-    check_whole("longest", game.longest)
-    check_whole("widest", game.widest)
-
-
-def _pair(
-    given: Play[S] | tuple[Play[S], Play[S]], what: str, game: Game[S], placed: Placed[S] | None = None
-) -> tuple[Policy[S], Policy[S]]:
-    """A policy for each side."""
-    both = given if isinstance(given, tuple) else (given, given)
-    if len(both) != 2:
-        raise InputError(f"{what}: {len(both)} policies; expected one, or one for each side")
-    return _policy(both[0], what, game, placed), _policy(both[1], what, game, placed)
-
-
-def _policy(play: Play[S], what: str, game: Game[S], placed: Placed[S] | None) -> Policy[S]:
-    if hasattr(play, "distributions"):
-        return play
-    if callable(play):
-        return PolicyFunction(_Legal(play, game, what, game.widest, placed))
-    raise InputError(
-        f"{what} is {play!r}; expected a policy, or a function from a state to a distribution"
-    )
-
-
-@dataclass(frozen=True)
-class _Legal(Generic[S]):
-    """A function that plays, held to the actions that the game has."""
-
-    play: Callable[[S], Distribution]
-    game: Game[S]
-    what: str
-    widest: int
-    placed: Placed[S] | None = None
-    """Where memory is by position: one that is to play the same at histories of one."""
-
-    def __call__(self, state: S) -> Distribution:
-        known = actions_of(self.game, state, self.widest)
-        moves = self.play(state)
-        if not isinstance(moves, Mapping):
-            raise GameError(
-                f"history {list(self.game.history(state))}: {self.what} gives {type(moves).__name__}; "
-                "expected a distribution, a dict from actions to probabilities"
-            )
-        for action in moves:
-            if action not in known and action != REST:
-                raise GameError(
-                    f"history {list(self.game.history(state))}: {self.what} plays {action!r}; "
-                    f"expected one of {', '.join(map(repr, known))}"
-                )
-        if self.placed is not None:
-            self.placed.check_prep(state, moves)
-        return moves
-
-
-LOOKED = 100
-"""Histories that a fingerprint is taken of."""
-
-
-def _fingerprint(
-    game: Game[S],
-    base: tuple[Policy[S], Policy[S]],
-    prep: tuple[Policy[S], Policy[S]],
-    menus: tuple[Menus[S] | None, Menus[S] | None],
-) -> str:
-    """Of how a game begins and is played there: another game, or other players, have another one."""
-    digest = hashlib.sha256(repr((game.longest, game.widest)).encode())
-    waiting = deque([game.root()])
-    for _ in range(LOOKED):
-        if not waiting:
-            break
-        state = waiting.popleft()
-        player = game.player(state)
-        told: Any
-        if player == FINAL:
-            told = game.utility(state)
-        elif player == CHANCE:
-            told = game.chance(state)
-        else:
-            told = [both[player - 1].distributions([state])[0] for both in (base, prep)]
-            offered = menus[player - 1]
-            told += [] if offered is None else offered.menus([state])
-        digest.update(repr((game.history(state), player, told)).encode())
-        if player != FINAL:
-            waiting.extend(game.next(state, action) for action in game.actions(state))
-    return digest.hexdigest()
 
 
 class PythonMatchup(Settings):

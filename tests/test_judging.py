@@ -15,10 +15,11 @@ from randomgames import History, Raw, books, games, own_histories, v
 from preplay import response
 from preplay.game import Side
 from preplay.games import tabular
-from preplay.growth import Limits
-from preplay.judging import Judge, Opinions
+from preplay.growth import Grown, Limits
+from preplay.judging import Judge, Opinions, settle
 from preplay.matchup import Matchup, open_matchup
 from preplay.preparation import Prepared, explore, prepare
+from preplay.preparation.stages import Pace, best_at, chosen_on
 from preplay.stopping import Stop
 from preplay.value import Evaluator, Exact, Value, ValueFunction
 
@@ -178,6 +179,45 @@ def test_a_cut_growth_is_judged_and_its_bound_holds(
     values = in_use(raw, matchup, asked.histories, side)
     nets = [worth(raw, side, b, values) - cost * len(b) for b in books(raw["root"], side)]
     assert best.upper >= max(nets) - 1e-9
+
+
+@settings(max_examples=150, deadline=None)
+@given(games(), SIDES, COSTS, st.integers(0, 60))
+def test_a_growth_that_is_cut_short_loses_no_judged_choice(
+    raw: Raw, side: Side, cost: float, answers: int
+) -> None:
+    """Stopped after so many values: what was judged before the tree was grown again still counts."""
+    matchup, _ = matchup_of(raw)
+    assert matchup.judge is not None
+    stop, now = Stop(), [0]
+
+    def ticking(state: Any) -> float:
+        now[0] += 1
+        stop.asked = stop.asked or now[0] > answers
+        return matchup.value.values([state])[0].mean
+
+    pace = Pace(Limits(window=1), stop, None, None, None)
+    nets: list[float] = []
+    last: Prepared | None = None
+
+    def grow(value: Evaluator[Any], first: bool) -> Prepared:
+        nonlocal last
+        if last is not None:  # all that it rests on is judged
+            nets.append(last.net)
+        plain = replace(matchup, judge=None, value=value)
+        last = best_at(plain, side, cost, None, pace)
+        return last
+
+    def again(before: Prepared, grown: Grown) -> Prepared:
+        nonlocal last
+        last = chosen_on(grown, side, cost, None)
+        return last
+
+    first = ValueFunction(ticking)
+    settled = settle(matchup.game, first, matchup.judge, grow, again, stop, lambda text: None)
+    assert settled.choice.net >= max(nets, default=0.0) - 1e-9 or not stop.asked
+    assert not nets or settled.judged.left == 0
+    assert not stop.asked or settled.choice.grown.ending == "interrupted"
 
 
 @settings(max_examples=60, deadline=None)

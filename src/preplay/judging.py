@@ -17,13 +17,14 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from preplay import response
+from preplay.arguments import check_number
 from preplay.game import Game, S, Side, walk
 from preplay.growth import Grown
 from preplay.growth.goals import Ending
 from preplay.policy import REST, Ahead, ahead_of
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Ints, Tree
-from preplay.value import Evaluator, Value
+from preplay.value import Evaluator, Value, check_evaluator
 
 CONFIDENT = 1.96
 """Standard errors in a 95 % interval."""
@@ -43,6 +44,11 @@ class Judge(Generic[S]):
     doubt: float = 0.0
     """How much too low for the side that chooses a first value may be: what would be best then is judged
     too, so that a line which the first values underrate is found."""
+
+    def __post_init__(self) -> None:
+        check_evaluator(self.value, "a judge's value")
+        check_evaluator(self.fresh, "a judge's fresh")
+        check_number("doubt", self.doubt, finite=True)
 
 
 @dataclass(frozen=True)
@@ -152,6 +158,11 @@ class JudgedChoice(Protocol):
         ...
 
     @property
+    def net(self) -> float:
+        """The same, less the price of the memory."""
+        ...
+
+    @property
     def stale(self) -> bool:
         """Whether growth gave up a move that may be best by the values in use."""
         ...
@@ -194,8 +205,12 @@ def settle(
     rounds = 0
 
     def turns(values: Evaluator[S], choice: C, placed: set[History], fell: bool) -> C:
-        """Judge and choose until all is judged; `placed` is what the tree has of what was said."""
+        """Judge and choose until all is judged; `placed` is what the tree has of what was said.
+
+        A tree that was cut short may hold less than the one before it: the best judged choice counts.
+        """
         nonlocal rounds
+        kept: C | None = None
         while True:
             while (missing := _unjudged(choice, placed)) and not stop.asked:
                 new = {history: k for history, k in missing if history not in said}
@@ -209,15 +224,20 @@ def settle(
                 choice = again(choice, replace(choice.grown, tree=tree))
                 fell |= reopened or choice.stale
             if not fell or stop.asked:
-                return choice
+                break
             fell = False
-            regrown = grow(Opinions(game, values, said), False)
-            if regrown.grown.ending in CUT and regrown.grown.histories < choice.grown.histories:
-                # There was no time to grow as much again; what may be missing is in the bound.
-                return again(choice, replace(choice.grown, ending=regrown.grown.ending))
-            choice = regrown
+            kept = choice if kept is None or choice.net >= kept.net else kept
+            choice = grow(Opinions(game, values, said), False)
             placed.clear()
             placed.update(said)
+        if kept is None or not (stop.asked or choice.grown.ending in (*CUT, "histories")):
+            return choice
+        begun = choice.grown.tree.starts(choice.side)  # else there is no book, only the start's value
+        if begun and choice.net >= kept.net and not _unjudged(choice, placed):
+            return choice
+        ending = stop.reason if stop.asked else choice.grown.ending
+        tree, _ = _in_place(kept, _placed(kept.grown.tree, kept.side, said))
+        return again(kept, replace(kept.grown, tree=tree, ending=ending))
 
     choice = grow(Opinions(game, first), True)
     before, placed = choice.value, set[History]()
@@ -267,6 +287,17 @@ def _asked(tree: Tree, k: int) -> History:
     """Where the value of `k` is asked: the rest of the opponent's moves is valued before them."""
     history = tree.history(k)
     return history[:-1] if history and history[-1] == REST else history
+
+
+def _placed(tree: Tree, side: Side, said: Mapping[History, Value]) -> dict[int, Value]:
+    """What the judge said, by the histories of a tree that are valued by it."""
+    found = {}
+    for history, value in said.items():
+        for place in (history, (*history, REST)):
+            k = tree.get(place)
+            if k is not None and _valued(tree, side, k):
+                found[k] = value
+    return found
 
 
 def _in_place(choice: JudgedChoice, values: Mapping[int, Value]) -> tuple[Tree, bool]:

@@ -99,6 +99,11 @@ class Prepared:
         """What the book promises, costs not subtracted."""
         return self.response.value
 
+    @property
+    def net(self) -> float:
+        """The same, less the price of the memory."""
+        return self.response.net
+
 
 @dataclass(frozen=True, eq=False)
 class Explored:
@@ -138,6 +143,11 @@ class Explored:
     def value(self) -> float:
         """What the largest book promises."""
         return float(self.frontier.value[-1]) if len(self.frontier.value) else self.frontier.unprepared
+
+    @property
+    def net(self) -> float:
+        """The same, less the price of its memory at the least cost."""
+        return self.largest.response.net
 
     @property
     def largest(self) -> Prepared:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from preplay import book as books
 from preplay import tree as trees
 from preplay.accounts import Account, account_of
-from preplay.arguments import as_path, check_number
+from preplay.arguments import as_path, check_function, check_made, check_number
 from preplay.book import Book
 from preplay.frozen import freeze
 from preplay.game import S, Side
@@ -24,7 +24,16 @@ from preplay.preparation import Fixed, Prepared, Refused, book_of
 from preplay.preparation import prepare as solve
 from preplay.repairs import Repair, repairs
 from preplay.response import check_budget, check_cost
-from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, settings_of, start
+from preplay.runs.directory import (
+    BOOK,
+    CHECKPOINT,
+    RESULT,
+    TREE,
+    Run,
+    provenance_of,
+    settings_of,
+    start,
+)
 from preplay.runs.encoding import beside, from_data, optional, told
 from preplay.runs.keeping import save as keep
 from preplay.sampling.timeshare import TimeShare
@@ -165,17 +174,22 @@ def prepare(
     check_matchup(matchup)
     who = matchup.side(str(side))
     check_budget(budget)
-    price = cost if budget is not None else matchup.cost(who, cost)
+    if cost is not None:
+        check_cost(cost)
+    most = None if budget is None else int(budget)
+    price = None if most is not None and cost is None else matchup.cost(who, cost)
     if price is not None:
         check_cost(price)
     check_number("within", within)
     limits = Limits(histories=histories, seconds=seconds, gap=within)
-    run = _start(matchup, who, price, budget, as_path("save", save)) if save is not None else None
+    check_made("stop", stop, Stop, "as Stop()")
+    check_function("progress", progress)
+    run = _start(matchup, who, price, most, as_path("save", save)) if save is not None else None
     prepared = solve(
         matchup,
         who,
-        cost,
-        budget,
+        price,
+        most,
         limits,
         stop=stop,
         progress=progress,
@@ -187,10 +201,15 @@ def prepare(
         if result.ending != "complete" and run.path(RESULT).exists():
             before = PrepareResult.found(run)
             ended = before.ending == "gap" and result.ending != "gap" and _apart(before) <= _apart(result)
-            if before.ending == "complete" or ended:  # there was more time then
+            if before.ending == "complete" or ended or _better(before, result):  # there was more time then
                 return before
         keep(run, result)
     return result
+
+
+def _better(before: PrepareResult, now: PrepareResult) -> bool:
+    """Whether a result kept before, all of it judged, promises more than one that was cut short now."""
+    return before.judged is not None and not before.judged.left and before.net > now.net
 
 
 def _apart(result: PrepareResult) -> float:
@@ -201,7 +220,7 @@ def _apart(result: PrepareResult) -> float:
 def result_of(matchup: Matchup[S], prepared: Prepared, run: Run | None = None) -> PrepareResult:
     """A preparation as a result."""
     best, grown = prepared.response, prepared.grown
-    book = book_of(matchup, prepared, provenance=run.provenance if run else {})
+    book = book_of(matchup, prepared, provenance=provenance_of(run, matchup))
     people = matchup.people[2 - best.side]
     return PrepareResult(
         side=matchup.label(best.side),

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
 import re
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+import preplay
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "preplay"
@@ -49,24 +55,99 @@ DOORS = {"__init__", "__main__"}
 """The front doors, which open to every room."""
 
 
-def imports() -> Iterator[tuple[str, str, str]]:
-    """The file, its room and the room of each import, those for types alone included."""
+UNREAD = "?"
+"""Stands for a module whose name is known only when it is imported."""
+BY_NAME = {"matchup/loading.py": "modules of a user's own"}
+"""Files that import what only a name tells: what they are for."""
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """The place of each file in the source, and its text."""
     for file in sorted(SOURCE.rglob("*.py")):
-        place = file.relative_to(SOURCE)
-        room = place.parts[0].removesuffix(".py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module == "preplay":
-                found = [f"preplay.{alias.name}" for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                found = [node.module or ""]
-            elif isinstance(node, ast.Import):
-                found = [alias.name for alias in node.names]
-            else:
-                continue
-            for name in found:
-                parts = name.split(".")
-                if parts[0] == "preplay" and len(parts) > 1 and parts[1] != "__version__":
-                    yield str(place), room, parts[1]
+        yield file.relative_to(SOURCE).as_posix(), file.read_text(encoding="utf-8")
+
+
+def imports(place: str, text: str) -> Iterator[tuple[int, str]]:
+    """The line and the full name of all that a source imports, for types too, in whatever way.
+
+    "preplay" alone is its front door, which leads everywhere.
+    """
+    package = ["preplay", *Path(place).parent.parts]
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+                if alias.asname is None:  # the name that is bound
+                    yield node.lineno, alias.name.partition(".")[0]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            yield from ((node.lineno, full_name(base, alias.name)) for alias in node.names)
+    yield from called(tree)
+
+
+def called(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The imports of a source that are calls of functions."""
+    known, calls = {"import_module", "__import__"}, set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "importlib":
+            known |= {alias.asname for alias in node.names if alias.asname and alias.name in known}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _named(node.func) in known:
+            calls.add(node.func)
+            yield node.lineno, by_name(node)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and _named(node) in known and node not in calls:
+            yield node.lineno, UNREAD  # called by another name, later
+
+
+def full_name(base: str, name: str) -> str:
+    """What `from base import name` means; a name of preplay itself by the room where it lives."""
+    if base != "preplay" or name == "__version__":
+        return f"{base}.{name}"
+    return base if name == "*" else preplay._HOME.get(name, f"preplay.{name}")
+
+
+def _named(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def by_name(call: ast.Call) -> str:
+    """What a call of import_module or __import__ imports, as far as it is written there."""
+    given = [*call.args, *(word.value for word in call.keywords if word.arg in ("name", "package"))]
+    name, *more = given or [ast.Constant(UNREAD)]
+    if isinstance(name, ast.Constant) and isinstance(name.value, str):
+        if not name.value.startswith("."):
+            return name.value
+        package = more[0] if more else name
+        if isinstance(package, ast.Constant) and name.value[:2] != "..":
+            return str(package.value) + name.value
+    if isinstance(name, ast.JoinedStr) and isinstance(name.values[0], ast.Constant):
+        begins = str(name.values[0].value)
+        if "." in begins.removeprefix("preplay."):  # the room is written, and which module is not
+            return begins.rpartition(".")[0]
+    return UNREAD
+
+
+def faults(place: str, text: str) -> list[str]:
+    """What a source at this place imports though it may not."""
+    here, wrong = place.partition("/")[0].removesuffix(".py"), []
+    for line, name in imports(place, text) if here not in DOORS else ():
+        first, *rest = name.split(".")
+        if name == UNREAD and place not in BY_NAME:
+            wrong.append(f"{place}:{line} imports a module by a name that is not written there")
+        if first != "preplay":
+            continue
+        if not rest:
+            wrong.append(f"{place}:{line} imports preplay itself, which leads everywhere: name the room")
+        elif rest[0] not in HEIGHT and rest != ["__version__"]:
+            wrong.append(f"{place}:{line} imports {name}, but {rest[0]} is no room")
+        elif rest[0] in HEIGHT and rest[0] != here and HEIGHT[rest[0]] >= HEIGHT[here]:
+            wrong.append(f"{place}:{line} imports {name}, but {rest[0]} is not below {here}")
+    return wrong
 
 
 def test_every_room_is_in_the_drawing() -> None:
@@ -75,12 +156,105 @@ def test_every_room_is_in_the_drawing() -> None:
 
 
 def test_rooms_know_only_what_lies_below_them() -> None:
-    wrong = [
-        f"{file} imports {there}"
-        for file, here, there in imports()
-        if here not in DOORS and here != there and HEIGHT[there] >= HEIGHT[here]
-    ]
+    wrong = [fault for place, text in sources() for fault in faults(place, text)]
     assert not wrong, "\n".join(wrong)
+    assert set(BY_NAME) <= {place for place, _ in sources()}
+
+
+BY = "from importlib import import_module\n"
+AROUND = [
+    (
+        "tree.py",
+        "from preplay.runs.prepared import prepare",
+        "preplay.runs.prepared.prepare, but runs is not",
+    ),
+    ("tree.py", "from .cli import app", "tree.py:1 imports preplay.cli.app, but cli is not below tree"),
+    ("tree.py", "from . import runs", "imports preplay.runs, but"),
+    ("growth/goals.py", "from ..runs import prepared", "imports preplay.runs.prepared, but"),
+    ("chess/uci/game.py", "from ... import cli", "imports preplay.cli, but"),
+    ("hardening/mixes.py", "from preplay.equilibria import solve", "equilibria is not below hardening"),
+    (
+        "tree.py",
+        "from preplay import prepare",
+        "imports preplay.runs.prepared, but runs is not below tree",
+    ),
+    ("tree.py", "from . import Matchup", "imports preplay.matchup, but"),
+    ("tree.py", "from preplay import nonsense", "imports preplay.nonsense, but nonsense is no room"),
+    ("tree.py", "from preplay import *", "imports preplay itself"),
+    ("tree.py", "import preplay; preplay.prepare", "imports preplay itself"),
+    ("tree.py", "def late():\n    import preplay as p", "tree.py:2 imports preplay itself"),
+    ("tree.py", "import preplay.errors; preplay.prepare", "imports preplay itself"),
+    ("tree.py", "import preplay.runs as r", "imports preplay.runs, but"),
+    ("tree.py", "if TYPE_CHECKING:\n    from preplay.runs import Run", "tree.py:2 imports"),
+    ("tree.py", BY + 'import_module("preplay.runs.prepared")', "imports preplay.runs.prepared, but"),
+    ("tree.py", BY + 'import_module(name="preplay.runs")', "imports preplay.runs, but"),
+    ("tree.py", BY + 'import_module(".runs", "preplay")', "imports preplay.runs, but"),
+    ("tree.py", BY + 'import_module(f"preplay.runs.{name}")', "imports preplay.runs, but"),
+    ("tree.py", BY + 'import_module(f"preplay.{name}")', "is not written there"),
+    ("tree.py", BY + 'import_module("preplay." + name)', "is not written there"),
+    ("tree.py", BY + "import_module(name)", "is not written there"),
+    ("tree.py", BY + "load = import_module", "is not written there"),
+    ("tree.py", 'import importlib as i; i.import_module("preplay.cli")', "imports preplay.cli, but"),
+    ("tree.py", 'from importlib import import_module as i; i("preplay.cli")', "imports preplay.cli, but"),
+    ("tree.py", '__import__("preplay.cli")', "imports preplay.cli, but"),
+    ("tree.py", '__import__("preplay")', "imports preplay itself"),
+]
+"""Ways to know what lies above: where, how, and what is said of it."""
+
+
+@pytest.mark.parametrize(("place", "text", "said"), AROUND, ids=[text for _, text, _ in AROUND])
+def test_no_import_walks_around_the_drawing(place: str, text: str, said: str) -> None:
+    assert said in " ".join(faults(place, text))
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("tree.py", "from .errors import InputError"),
+        ("tree.py", "from preplay import PreplayError, __version__, errors"),
+        ("tree.py", "import numpy; from os import path; import importlib.metadata"),
+        ("tree.py", BY + 'import_module("numba")'),
+        ("growth/goals.py", "from . import agenda; from .agenda import Agenda; from .. import tree"),
+        ("growth/__init__.py", "from .agenda import Agenda; from ..tree import Tree"),
+        ("runs/keeping.py", BY + 'import_module(f"preplay.runs.{module}")'),
+        ("matchup/loading.py", BY + "import_module(name)"),
+        ("cli/prepare.py", "from preplay import prepare"),
+        ("__init__.py", BY + "import_module(home)"),
+    ],
+)
+def test_what_lies_below_may_be_imported(place: str, text: str) -> None:
+    assert faults(place, text) == []
+
+
+def test_modules_do_not_import_each_other() -> None:
+    """Not even for types: one of two that need each other has what belongs in the other."""
+    modules = {".".join(["preplay", *Path(place).with_suffix("").parts]): place for place, _ in sources()}
+    modules = {name.removesuffix(".__init__"): place for name, place in modules.items()}
+    graph: dict[str, set[str]] = {}
+    for module, place in modules.items():
+        if place.endswith("__init__.py"):  # which only opens what is behind it
+            continue
+        for _, name in imports(place, (SOURCE / place).read_text(encoding="utf-8")):
+            meant = name if name in modules else name.rpartition(".")[0]
+            if meant in modules and meant != module:
+                graph.setdefault(module, set()).add(meant)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_no_module_is_hidden_by_a_name_of_its_package() -> None:
+    """After `import preplay.ROOM.NAME as x`, x is the module: no package exports something else so."""
+    packages = [Path(place).parent.parts for place, _ in sources() if place.endswith("__init__.py")]
+    hidden = []
+    for package in (import_module(".".join(["preplay", *parts])) for parts in packages):
+        for module in pkgutil.iter_modules(package.__path__):
+            there = vars(package).get(module.name)
+            exported = module.name in getattr(package, "__all__", ())
+            if exported or (there is not None and not isinstance(there, ModuleType)):
+                hidden.append(f"{package.__name__}.{module.name}")
+    assert not hidden
 
 
 @pytest.mark.parametrize(("layer", "rooms"), LAYERS)

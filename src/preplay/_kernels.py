@@ -278,7 +278,7 @@ def heaviest_plan(node: Ints, above: Ints, weight: Floats, beaten: Bools) -> tup
 
 
 @step
-def _preorder(above: Ints) -> tuple[Ints, Ints]:
+def preorder(above: Ints) -> tuple[Ints, Ints]:
     """How many hang from each member of a forest, itself included, and its place in preorder."""
     m = len(above)
     size = np.ones(m, dtype=np.int32)
@@ -309,7 +309,7 @@ def knapsack(node: Ints, above: Ints, weight: Floats, budget: int) -> tuple[Bool
     comes after all of them. O(plans * budget).
     """
     m = len(node)
-    size, place = _preorder(above)
+    size, place = preorder(above)
     at = np.empty(m, dtype=np.int32)
     after = np.empty(m, dtype=np.int32)  # by plan: where to go on when its history is done with
     for j in range(m - 1, -1, -1):

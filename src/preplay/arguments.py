@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import inf, isfinite
 from numbers import Integral, Real
-from os import PathLike
+from os import fsencode
 from pathlib import Path
 from reprlib import repr as short
 from typing import Any
@@ -15,8 +15,20 @@ from preplay.errors import InputError
 
 def check_whole(name: str, given: Any, least: int = 0) -> None:
     """Raise InputError unless an argument is a whole number of at least `least`."""
-    if isinstance(given, bool) or not isinstance(given, Integral) or not int(given) >= least:
+    if not is_whole(given) or not int(given) >= least:
         raise InputError(f"{name} {shown(given)}; expected a whole number of at least {least}")
+
+
+def check_seed(given: Any, name: str = "seed") -> None:
+    """Raise InputError unless an argument is a whole number, of either sign."""
+    if not is_whole(given):
+        raise InputError(f"{name} {shown(given)}; expected a whole number")
+
+
+def check_player(side: Any) -> None:
+    """Raise InputError unless an argument is the number of one of the two sides."""
+    if not is_whole(side) or side not in (1, 2):
+        raise InputError(f"side {shown(side)}; expected 1 or 2")
 
 
 def check_number(name: str, given: Any, *, above: bool = False, finite: bool = False) -> None:
@@ -52,11 +64,51 @@ def check_made(name: str, given: Any, kind: type, how: str) -> None:
         raise InputError(f"{name} {shown(given)}; expected a {kind.__name__}, {how}")
 
 
+def check_function(name: str, given: Any, what: str = "a function, or None") -> None:
+    """Raise InputError unless an argument can be called, or is None where `what` says so."""
+    if not callable(given) and not (given is None and what.endswith("None")):
+        raise InputError(f"{name} {shown(given)}; expected {what}")
+
+
+def check_flag(name: str, given: Any) -> None:
+    """Raise InputError unless an argument is true or false; what only counts as such is neither."""
+    if not isinstance(given, bool):
+        raise InputError(f"{name} {shown(given)}; expected True or False")
+
+
+def check_share(name: str, given: Any) -> None:
+    """Raise InputError unless an argument is a number from 0 to 1."""
+    if not (is_number(given) and 0.0 <= given <= 1.0):
+        raise InputError(f"{name} {shown(given)}; expected a number in [0, 1]")
+
+
+RULES = ("longest", "widest", "root", "history", "player", "actions", "chance", "next", "utility")
+"""What a game is asked."""
+
+
+def check_rules(game: Any) -> None:
+    """Raise InputError for what is no game: a class of games, or something that lacks some rules."""
+    if isinstance(game, type):
+        raise InputError(f"game is the class {game.__name__}; expected a game, as {game.__name__}(...)")
+    lacking = next((name for name in RULES if not hasattr(game, name)), None)
+    if lacking is not None:
+        raise InputError(f"game {shown(game)} has no `{lacking}`; expected a game as preplay.Game says")
+
+
 def as_path(name: str, given: Any) -> Path:
     """An argument that names a file or directory; InputError where it can name none."""
-    if not isinstance(given, str | PathLike) or not str(given).strip():
-        raise InputError(f"{name} {shown(given)}; expected a path, as text or Path")
-    return Path(given)
+    try:
+        path = Path(given)
+        if b"\0" not in fsencode(path) and str(given).strip():
+            return path
+    except (TypeError, UnicodeEncodeError):  # of another type, or half of a character
+        pass
+    raise InputError(f"{name} {shown(given)}; expected a path, as text or Path")
+
+
+def is_whole(given: Any) -> bool:
+    """Whether an argument is a whole number of Python or NumPy; true and false are none."""
+    return isinstance(given, Integral) and not isinstance(given, bool)
 
 
 def is_number(given: Any) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from preplay.arguments import as_path
+from preplay.arguments import as_path, check_listed, check_made
 from preplay.errors import InputError
 from preplay.files import parse_json, read_text, write_text
 from preplay.frozen import freeze, frozen
@@ -54,10 +54,16 @@ class Alternative:
     engine scored other moves only."""
 
     @property
+    def exact(self) -> bool:
+        """Whether its worth is known, and not only a bound for it."""
+        return self.most - self.worth < 5e-5
+
+    @property
     def earns(self) -> str:
         """Its worth in words, or the most that it could be."""
-        exact = self.most - self.worth < 5e-5
-        return f"{self.worth:.4f}" if exact else f"at most {self.most:.4f}"
+        if not self.exact and self.most >= 1.0:
+            return f"at least {self.worth:.4f}, not known how much"
+        return f"{self.worth:.4f}" if self.exact else f"at most {self.most:.4f}"
 
 
 @dataclass(frozen=True)
@@ -166,8 +172,14 @@ class Book:
         return any(entry.probability < 1.0 for entry in self.entries)
 
 
+def check_book(book: object) -> None:
+    """Raise InputError for what is no book, as where the result that holds it is given."""
+    check_made("book", book, Book, "as prepare(...).book is")
+
+
 def save(book: Book, path: Path | str) -> None:
     """Write a `preplay-book/1` file."""
+    check_book(book)
     write_text(as_path("path", path), dumps(book))
 
 
@@ -223,8 +235,12 @@ def _wrong(book: Book) -> str:
     return f"{odd[0]} = {numbers[odd[0]]}; expected a number of at most {MOST:g}" if odd else ""
 
 
-def merge(books: tuple[Book, ...]) -> Book:
+def merge(books: Iterable[Book]) -> Book:
     """One book out of several of the same side and start: later books win where they disagree."""
+    check_listed("books", books)
+    books = tuple(books)
+    for book in books:
+        check_book(book)
     if not books:
         raise InputError("no books to merge; expected at least one")
     first = books[0]
@@ -256,6 +272,10 @@ def draw(book: Book, rng: np.random.Generator, seed: int | None = None) -> Book:
     Every history is then in the drawn book with its probability x(h), and the book is prefix-closed.
     Its value is what it earns against the opponent that the mixed book's gains are for.
     """
+    from numpy.random import Generator
+
+    check_book(book)
+    check_made("rng", rng, Generator, "as numpy.random.default_rng(0)")
     histories = {entry.history: entry for entry in book.entries}
     kept: dict[tuple[str, ...], Entry] = {}
     for entry in sorted(book.entries, key=lambda e: (len(e.history), e.history)):

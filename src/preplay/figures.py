@@ -214,15 +214,17 @@ def _log_or(zero: float, r: float) -> float:
 def _mark_cut(
     axis: Axes, at: Sequence[float], shown: Sequence[float], points: Sequence[Point], measure: str
 ) -> None:
-    """Points that were cut short are hollow; a net has a line up to its bound."""
-    cut = [k for k, point in enumerate(points) if not point.whole]
-    for k in cut if measure == "net" else []:
-        axis.plot([at[k]] * 2, [shown[k], points[k].upper], color=GREY, linewidth=1)
+    """Points whose measure was cut short are hollow; bounds that can be seen are lines."""
+    low, high = axis.get_ylim()
+    spans = [(x, *span) for x, p in zip(at, points, strict=True) if (span := p.between(measure))]
+    seen = [span for span in spans if span[2] - span[1] > 0.01 * (high - low)]
+    if seen:
+        axis.vlines(*zip(*seen, strict=True), color=GREY, linewidth=1.2, label="certified bounds")
+    cut = [k for k, point in enumerate(points) if point.cut(measure)]
     if cut:
-        hollow = [shown[k] for k in cut]
         axis.plot(
             [at[k] for k in cut],
-            hollow,
+            [shown[k] for k in cut],
             color=BLUE,
             linestyle="",
             marker="o",
@@ -230,7 +232,9 @@ def _mark_cut(
             markerfacecolor="white",
             label="cut short",
         )
-        axis.legend(frameon=False, fontsize=8)
+    if cut or seen:
+        above: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.0}
+        axis.legend(frameon=False, fontsize=8, ncols=2, **above)
 
 
 def sweep_figure(points: Sequence[Point], key: str, measures: Sequence[str], title: str = "") -> Figure:
@@ -238,6 +242,8 @@ def sweep_figure(points: Sequence[Point], key: str, measures: Sequence[str], tit
     figure = _blank(7.0, 2.6 * len(measures) + 0.4)
     axes = np.atleast_1d(figure.subplots(len(measures), 1, sharex=True))
     plain = all(isinstance(p.setting, (int, float)) and not isinstance(p.setting, bool) for p in points)
+    if plain:  # a line from left to right
+        points = sorted(points, key=lambda p: float(p.setting))
     at = [float(p.setting) for p in points] if plain else list(range(len(points)))
     for axis, measure in zip(axes, measures, strict=True):
         numbers = [p.measure(measure) for p in points]
@@ -251,6 +257,8 @@ def sweep_figure(points: Sequence[Point], key: str, measures: Sequence[str], tit
         axis.spines[["top", "right"]].set_visible(False)
     if plain and points and min(at) > 0 and max(at) / min(at) >= 20:
         axes[-1].set_xscale("log")
+        if max(at) / min(at) <= 1000:  # more would not have room
+            _plain_numbers(axes[-1].xaxis)
     if not plain:
         axes[-1].set_xticks(at, [p.label for p in points], rotation=30, ha="right")
     axes[-1].set_xlabel(key)

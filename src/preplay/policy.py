@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from preplay.arguments import is_share
+from preplay.arguments import check_function, check_number, check_rules, is_share, shown
 from preplay.errors import GameError, InputError
 from preplay.game import Distribution, Game, S, S_contra, actions_of
 
@@ -190,6 +190,9 @@ class Uniform(Generic[S]):
 
     game: Game[S]
 
+    def __post_init__(self) -> None:
+        check_rules(self.game)
+
     @property
     def by_position(self) -> bool:
         """Always: it knows nothing but the actions."""
@@ -214,6 +217,9 @@ class PolicyFunction(Generic[S]):
 
     function: Callable[[S], Distribution]
 
+    def __post_init__(self) -> None:
+        check_function("policy", self.function, "a function from a state to a distribution")
+
     def distributions(self, states: Sequence[S]) -> list[Distribution]:
         """The function's answer at each state."""
         return [self.function(state) for state in states]
@@ -224,11 +230,17 @@ def softmax(scores: Sequence[float], randomness: float) -> list[float]:
 
     The paper's randomizing opponent (section 5), with scores in centipawns and `randomness` its r.
     """
+    if isinstance(scores, str | Mapping) or not hasattr(scores, "__len__") or not len(scores):
+        raise InputError(f"scores {shown(scores)}; expected a list of at least one number")
+    check_number("randomness", randomness)
     best = max(scores)
     if randomness == 0:
         top = scores.index(best)
         return [1.0 if k == top else 0.0 for k in range(len(scores))]
-    weights = [math.exp((score - best) / randomness) for score in scores]
+    try:
+        weights = [math.exp((score - best) / randomness) for score in scores]
+    except TypeError:
+        raise InputError(f"scores {shown(scores)}; expected a list of at least one number") from None
     total = math.fsum(weights)
     return [weight / total for weight in weights]
 

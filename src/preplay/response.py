@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from preplay import _kernels as kernels
-from preplay.arguments import check_made, check_number, check_whole
+from preplay.arguments import check_made, check_number, check_player, check_whole, shown
 from preplay.errors import InputError, SolverError
-from preplay.game import Side, check_side
+from preplay.game import Side
 from preplay.tree import Bools, Floats, Ints, Tree
 
 AGREEMENT = 1e-9
@@ -82,7 +83,7 @@ def best_book(tree: Tree, side: Side, cost: float, budget: int | None = None) ->
     histories could still hold (fact 3), and estimated values at the upper end of their radius.
     """
     check_tree(tree)
-    check_side(side)
+    check_player(side)
     check_budget(budget)  # before anything is compared with it
     check_cost(cost, zero=budget is not None)
     price = tree.prices[side - 1]
@@ -153,7 +154,8 @@ def highest(tree: Tree, side: Side, value: Floats) -> Floats:
 def evaluate(tree: Tree, side: Side, nodes: Ints) -> float:
     """What a given book earns for `side`, costs not subtracted, by playing it forward."""
     check_tree(tree)
-    check_side(side)
+    check_player(side)
+    nodes = _nodes(tree, nodes)
     chosen = np.zeros(tree.size, dtype=np.bool_)
     chosen[nodes] = True
     if np.any(tree.player[nodes] != side) or np.any(tree.leaves[nodes]):
@@ -165,6 +167,21 @@ def evaluate(tree: Tree, side: Side, nodes: Ints) -> float:
     if np.any(mine[above >= 0] & ~mine[above[above >= 0]]):
         raise InputError("the book is not prefix-closed: an earlier own history is missing")
     return _play(tree, side, pi, value, chosen)
+
+
+def _nodes(tree: Tree, given: Any) -> Ints:
+    """Indices of a tree, as an array; InputError where they are none."""
+    try:
+        nodes = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        nodes = np.asarray(None)
+    if nodes.ndim == 1 and not nodes.size:
+        return nodes.astype(np.int32)
+    if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or nodes.min() < 0 or nodes.max() >= tree.size:
+        raise InputError(
+            f"nodes {shown(given)}; expected a list of the tree's histories, numbers below {tree.size}"
+        )
+    return nodes
 
 
 def exits(tree: Tree, side: Side, nodes: Ints) -> Ints:
@@ -191,7 +208,7 @@ def frontier(tree: Tree, side: Side, cost: float | None = None) -> Frontier:
     not tell.
     """
     check_tree(tree)
-    check_side(side)
+    check_player(side)
     cost = tree.prices[side - 1] if cost is None else cost
     tree.check_price(side, cost)
     check_cost(cost, zero=True)

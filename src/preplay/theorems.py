@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from preplay import response
-from preplay.arguments import check_real, check_whole, is_number, shown
+from preplay.arguments import check_player, check_real, check_whole, is_number, shown
 from preplay.errors import InputError
-from preplay.game import FINAL, Side, check_side
+from preplay.game import FINAL, Side
 from preplay.tree import Bools, Ints, Tree, part_of
 
 
@@ -38,7 +38,7 @@ def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: 
     the first histories as well, so a tree cut short still gives a true guarantee.
     """
     response.check_tree(tree)
-    check_side(side)
+    check_player(side)
     check_theorem1(advantage, epsilon)
     check_whole("longest", longest, 1)
     _check_ends(tree, side, advantage)

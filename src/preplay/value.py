@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, runtime_checkable
 
-from preplay.arguments import is_share
+from preplay.arguments import check_function, check_rules, check_whole, is_share
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Game, S, S_contra, Side, check_length
-from preplay.policy import REST, Ahead, Policy, ahead_of, check_distribution, spread_rest
+from preplay.policy import REST, Ahead, Policy, ahead_of, check_distribution, check_pair, spread_rest
 
 
 class Value(NamedTuple):
@@ -44,11 +44,13 @@ class Remembering(Protocol):
         ...
 
 
-def check_evaluator(value: object) -> None:
+def check_evaluator(value: object, what: str = "value") -> None:
     """Raise InputError unless somebody can be asked for values."""
     if not callable(getattr(value, "values", None)) or isinstance(value, Mapping):
         plain = "; wrap a plain function in ValueFunction" if callable(value) else ""
-        raise InputError(f"value is a {type(value).__name__}; expected an evaluator with `values`{plain}")
+        raise InputError(
+            f"{what} is a {type(value).__name__}; expected an evaluator with `values`{plain}"
+        )
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,9 @@ class ValueFunction(Generic[S]):
     """An evaluator from a plain function of one state."""
 
     function: Callable[[S], float]
+
+    def __post_init__(self) -> None:
+        check_function("value", self.function, "a function from a state to a number")
 
     def values(self, states: Sequence[S]) -> list[Value]:
         """The function's answer at each state, with radius 0."""
@@ -93,6 +98,12 @@ class Exact(Generic[S]):
     """Histories that may be played out; a game with more needs another kind of value."""
     key: Callable[[S], Hashable] | None = None
     """What tells states of different value apart, for rules and policies that look at it alone."""
+
+    def __post_init__(self) -> None:
+        check_rules(self.game)
+        check_pair(self.base, "base")
+        check_whole("most", self.most)
+        check_function("key", self.key)
 
     def values(self, states: Sequence[S]) -> list[Value]:
         """The expected utility of base against base from each state."""

@@ -15,6 +15,7 @@ from pgntext import written
 
 from preplay.book import Book, Entry, save
 from preplay.chess.books.lines import start_board
+from preplay.chess.books.pgn import pgn_tree
 from preplay.chess.check import OUTCOMES, Report, check_file
 from preplay.errors import InputError
 
@@ -82,6 +83,71 @@ def test_what_was_known_before_leads_to_what_was_added(moves: str, outcome: str,
     added = replace(whole, entries=tuple(e for e in whole.entries if len(e.history) == 4))
     (row,) = check_text(added, pgn(moves)).rows
     assert (row.outcome, row.moves) == (outcome, own)
+
+
+ITALIAN = {
+    (): ("e4",),
+    ("e4", "e5"): ("Nf3", "Nc3"),
+    ("e4", "e5", "Nf3", "Nc6"): ("Bc4",),
+}
+
+
+def extension() -> Book:
+    """What is added to the Italian game: an answer to 1... c5, and one behind 3. Bc4."""
+    lines = {"e2e4 c7c5": "g1f3", "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5": "c2c3"}
+    entries = [Entry(tuple(line.split()), {move: 1.0}, 0.4, 0.01, 0.5) for line, move in lines.items()]
+    known = {}
+    for sans, own in ITALIAN.items():
+        board = chess.Board(after(*sans))
+        known[board.epd()] = tuple(board.parse_san(san).uci() for san in own)
+    return replace(make(entries), known=known)
+
+
+@pytest.mark.parametrize("by_position", [True, False])
+@pytest.mark.parametrize(
+    ("moves", "outcome", "played", "expected", "known", "own"),
+    [
+        ("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 5. d3", "ended", "Nf6", (), 3, 1),
+        ("1. e4 e5 2. Nf3 Nc6 3. Bc4 Nf6 4. d3", "gap", "Nf6", ("Bc5",), 3, 0),
+        ("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6", "deviation", "Bb5", ("Bc4",), 2, 0),
+        ("1. e4 e5 2. Nf3 d6 3. d4", "gap", "d6", ("Nc6",), 2, 0),
+        ("1. e4 e5 2. Nc3 Nf6 3. f4", "ended", "Nf6", (), 2, 0),
+        ("1. e4 e5 2. d4", "deviation", "d4", ("Nf3", "Nc3"), 1, 0),
+        ("1. e4 e6 2. d4", "gap", "e6", ("c5", "e5"), 1, 0),
+        ("1. e4 c5 2. Nf3", "completed", "", (), 1, 1),
+        ("1. d4 d5", "deviation", "d4", ("e4",), 0, 0),
+        ("1. e4 e5", "completed", "", (), 1, 0),
+    ],
+)
+def test_what_is_known_is_followed(
+    moves: str, outcome: str, played: str, expected: tuple[str, ...], known: int, own: int,
+    by_position: bool,
+) -> None:  # fmt: skip
+    report = check_text(extension(), pgn(moves), by_position=by_position)
+    (row,) = report.rows
+    assert (row.outcome, row.played, row.expected) == (outcome, played, expected)
+    assert (row.known, row.moves) == (known, own)
+    assert (report.summary.known, report.summary.moves) == (known, own)
+
+
+def test_known_positions_are_known_however_reached() -> None:
+    (row,) = check_text(extension(), pgn("1. e4 Nc6 2. Nf3 e5 3. Bb5")).rows
+    assert (row.outcome, row.played) == ("gap", "Nc6")  # 2. Nf3 is nowhere
+    book = extension()
+    book = replace(book, known={**book.known, chess.Board(after("e4", "Nc6")).epd(): ("g1f3",)})
+    (row,) = check_text(book, pgn("1. e4 Nc6 2. Nf3 e5 3. Bb5")).rows
+    assert (row.outcome, row.played, row.expected, row.known) == ("deviation", "Bb5", ("Bc4",), 2)
+
+
+def test_the_command_tells_of_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games = tmp_path / "games.pgn"
+    games.write_text(pgn("1. e4 e5 2. Nf3 Nc6 3. Bb5"))
+    save(extension(), tmp_path / "book.json")
+    (tmp_path / "book.pgn").write_text(pgn_tree(extension()))
+    for name in ("book.json", "book.pgn"):
+        code, out, err = preplay(capsys, "check", tmp_path / name, games)
+        assert (code, err) == (0, "")
+        assert "1x deviation after 1. e4 e5 2. Nf3 Nc6: Bb5 instead of Bc4\n" in out
 
 
 def test_a_game_that_ends_by_mate_completes() -> None:

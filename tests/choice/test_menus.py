@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import permutations, product
 from typing import Any
 
@@ -223,6 +224,36 @@ def test_every_option_is_told_with_what_it_is_worth(
             most_told = net + reach[k] * (option.most - played.worth)
             assert told - 1e-9 <= max(others) <= most_told + 1e-9
         assert played.most == pytest.approx(played.worth, abs=1e-9)
+        assert played.worth >= max(option.worth for option in decided.options) - 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(MENUS, SIDES, COSTS, DEVIATIONS, st.integers(1, 3))
+def test_within_a_budget_options_are_compared_with_as_many_places(
+    raw: Raw, side: Side, cost: float, most: int | None, budget: int
+) -> None:
+    assume(count_plans(raw["root"], side, most) <= MOST)
+    tree = grown(raw, side, Pays(cost, limited=True), most).tree
+    choice = choose(tree, side, cost, budget)
+    every = list(plans(raw["root"], side, most))
+    book = plan_of(choice)
+    places = len(book) if choice.best.size == budget else math.inf
+    reach = dict(zip(choice.best.nodes.tolist(), choice.best.reach.tolist(), strict=True))
+    for k, decided in choice.decisions.items():
+        history = choice.tree.history(k)
+        before = {h: m for h, m in book.items() if not begins(history, h)}
+        played = decided.options[decided.played]
+        for option in decided.options:
+            others = [
+                value - cost * len(plan)
+                for value, plan in every
+                if plan.get(history, "") == option.move
+                and len(plan) <= places
+                and {h: m for h, m in plan.items() if not begins(history, h)} == before
+            ]
+            told = choice.best.net + reach[k] * (option.worth - played.worth)
+            most_told = choice.best.net + reach[k] * (option.most - played.worth)
+            assert told - 1e-9 <= max(others) <= most_told + 1e-9
         assert played.worth >= max(option.worth for option in decided.options) - 1e-9
 
 

@@ -278,6 +278,24 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (("equilibrium", "GAME", "--costs", "0.1", "0"), "cost 0"),
         (("equilibrium", "GAME", "--cost", "0.1", "--method", "cfp"), "did you mean"),
         (("report", "HERE", "-o", "x.html"), "holds no run.json"),
+        (("report", "HERE", "--workers", "2"), "--workers 2: expected together with --alternatives N"),
+        (("uci", "--store", "x"), "--store x: expected together with --as-opponent RUN"),
+        (
+            ("prepare", "synthetic", "--side", "1", "--store", "x"),
+            "--store x: matchup 'synthetic' has no",
+        ),
+        (
+            ("prepare", "synthetic", "--side", "1", "--workers", "3"),
+            "--workers 3: matchup 'synthetic' has",
+        ),
+        (("frontier", "GAME", "--side", "1", "--cluster", "local"), "has no engines; expected a chess"),
+        (
+            ("bounds", "tic-tac-toe", "--side", "1", "--workers", "1"),
+            "matchup 'tic-tac-toe' has no engines",
+        ),
+        (("equilibrium", "GAME", "--cost", "0.1", "--store", "x"), "--store x: matchup 'game' has no"),
+        (("harden", "GAME", "--side", "1", "--cost", "0.1", "--workers", "1"), "--workers 1: matchup"),
+        (("match", "synthetic", "--games", "1", "--store", "x"), "--store x: matchup 'synthetic' has no"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -291,6 +309,16 @@ def test_mistakes_are_one_line(
     assert err.startswith("preplay: ")
     assert len(err.strip().splitlines()) == 1
     assert out == ""
+
+
+def test_what_the_environment_says_of_engines_may_have_no_effect(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREPLAY_STORE", "/nowhere/store.sqlite")
+    monkeypatch.setenv("PREPLAY_CLUSTER", "local")
+    words = ("prepare", file, "--side", 1, "--cost", 0.01)
+    assert data(capsys, *words)["size"] > 0
+    assert preplay(capsys, *words, "--cluster", "auto")[0] == 1
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ from preplay.cli.lines import line, tree
 from preplay.cli.show import print_table, progress
 from preplay.cli.sweep import tell
 from preplay.cli.words import print_clock
+from preplay.equilibria import METHODS
 from preplay.experiments.measures import BOUNDS, EQUILIBRIUM, MEASURES
 from preplay.logistic import Bin, Curve
 from preplay.runs.calibrations import CalibrateResult
@@ -259,12 +260,20 @@ def test_what_was_written_is_told_in_one_way(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     game = EXAMPLES / "game.json"
-    for words, kept in (
-        (("frontier", game, "--side", 1, "--plot", "x.svg", "--save", "f"), "f: result.json, tree.npz"),
-        (("prepare", game, "--side", 1, "--cost", 0.01, "--report", "x.svg", "--save", "p"), "p: result"),
+    for words in (
+        ("frontier", game, "--side", 1, "--plot", "x.svg", "--save", "f"),
+        ("prepare", game, "--side", 1, "--cost", 0.01, "--report", "x.svg", "--save", "p"),
+        ("equilibrium", game, "--cost", 0.01, "--plot", "x.svg", "--save", "e"),
+        ("bounds", game, "--side", 1, "--save", "b"),
+        ("match", "p", "--games", 4, "--set", f"file={game}", "--save", "m"),
     ):
         _, out, _ = command(capsys, *words)
-        assert f"\n\nWritten: x.svg\nKept in {kept}" in out, words
+        drawn = "Written: x.svg\n" if "x.svg" in words else ""
+        _, told, kept = out.partition(f"\n\n{drawn}Kept in {words[-1]}:")
+        assert told, words
+        names = {path.name for path in (tmp_path / str(words[-1])).iterdir()}
+        assert sorted(kept.replace(",", " ").split()) == sorted(names), words
+        assert kept.split()[0] == "run.json,", words
 
 
 def test_a_live_line_that_is_cut_says_so(
@@ -293,3 +302,15 @@ def test_help_fits_and_speaks_no_python(
         assert "module:function" in told
     if verb == "sweep":
         assert all(name in re.split(r"[ ,;:.]+", told) for name in MEASURES)
+    if verb == "equilibrium":
+        assert all(name in re.split(r"[ ,:.(]+", told) for name in ("auto", "lp", *METHODS))
+
+
+def test_the_list_of_commands_tells_them_in_whole_sentences(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = command(capsys, "--help")
+    rows = [line.split(maxsplit=1) for line in out.partition("Commands:")[2].splitlines() if line]
+    assert [verb for verb, _ in rows] == [verb.name for verb in app.registered_commands]
+    assert [verb for verb, told in rows if told.endswith("...") and verb != "figure1"] == []

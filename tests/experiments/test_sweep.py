@@ -228,10 +228,13 @@ def test_sizes_and_counts_are_integers(tmp_path: Path, capsys: pytest.CaptureFix
         ("1, 2.5,1e-3", [1, 2.5, 1e-3]),
         ('5,true,"1,2"', [5, True, "1,2"]),
         ("5,linear,true", [5, "linear", True]),
+        (".05,1.,+3, -.5 ,007", [0.05, 1.0, 3, -0.5, 7]),
+        ("1_000,inf,nan,+,1.e", ["1_000", "inf", "nan", "+", "1.e"]),
     ],
 )
 def test_values_are_json_or_text_between_commas(values: str, settings: list[Any]) -> None:
     assert _settings(values) == settings
+    assert list(map(type, _settings(values))) == list(map(type, settings))
 
 
 def test_any_values_can_be_swept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -361,6 +364,14 @@ def test_what_was_cut_short_is_told_by_its_name(capsys: pytest.CaptureFixture[st
         ),
         (("--epsilon", "0.6"), "epsilon 0.6 has no effect on value, size"),
         (("--gap", "0.001", "--measure", "entropy"), "gap 0.001 has no effect on entropy; expected"),
+        (
+            ("--budget", "3", "--measure", "equilibrium"),
+            "budget 3 has no effect on equilibrium; expected",
+        ),
+        (("--budget", "3", "--measure", "baseline"), "budget 3 has no effect on baseline; expected"),
+        (("--store", "x.sqlite"), "has no effect where a sweep starts no engines; expected none"),
+        (("--measure", "net", "--measure", "net"), "measure 'net' is there twice; expected each once"),
+        (("--values", "1,2,1.0"), "value 1.0 is there twice; expected each once"),
         (
             ("--key", "cost", "--cost", "0.1"),
             "cost 0.1 beside a sweep over the cost; expected one of",

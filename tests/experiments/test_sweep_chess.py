@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from commandline import preplay
 
+import preplay as front
 from preplay import runs
 from preplay.chess.engines.discovery import find_engine
 
@@ -78,6 +79,17 @@ def test_lists_are_values_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     rows: list[dict[str, Any]] = json.loads(out)["points"]
     assert [row["start.moves"] for row in rows] == [["e4", "e5"], ["d4", "d5"]]
+
+
+def test_a_side_is_a_colour_in_results_and_tables() -> None:
+    changes = list(SMALL[1::2])
+    with front.open_matchup("chess", changes) as matchup:
+        result = front.prepare(matchup, "black", 0.003, histories=60)
+    assert (result.side, result.size > 0) == ("black", True)
+    assert set(result.to_pandas()["side"]) == {"black"}
+    swept = front.sweep("chess", "cost", [0.3], side=2, changes=changes, workers=1)
+    assert [row["side"] for row in runs.as_data(swept)["points"]] == ["black"]
+    assert swept.to_pandas()["side"].tolist() == ["black"]
 
 
 def script(folder: Path, name: str, fault: str) -> Path:

@@ -177,7 +177,7 @@ def test_an_estimate_outside_the_scale_is_refused(value: float) -> None:
 @pytest.mark.parametrize(
     ("simulations", "exploration", "temperature", "message"),
     [
-        (0, 1.0, 0.0, "simulations 0; expected at least 1"),
+        (0, 1.0, 0.0, "simulations 0; expected a whole number of at least 1"),
         (5, -1.0, 0.0, "exploration -1.0; expected a finite number of at least 0"),
         (5, math.nan, 0.0, "exploration nan; expected"),
         (5, 1.0, -0.5, "temperature -0.5; expected"),

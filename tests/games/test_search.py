@@ -203,11 +203,11 @@ def test_an_estimate_outside_the_scale_is_refused(value: float) -> None:
 @pytest.mark.parametrize(
     ("depth", "randomness", "rollouts", "evaluate", "message"),
     [
-        (0, 0.0, 0, None, "search depth 0; expected at least 1"),
+        (0, 0.0, 0, None, "search depth 0; expected a whole number of at least 1"),
         (1, -0.1, 0, None, "search randomness -0.1; expected"),
         (1, math.inf, 0, None, "search randomness inf; expected"),
         (1, math.nan, 0, None, "search randomness nan; expected"),
-        (1, 0.0, -1, None, "search rollouts -1; expected at least 0"),
+        (1, 0.0, -1, None, "search rollouts -1; expected a whole number of at least 0"),
         (1, 0.0, 2, lambda _: 0.5, "search rollouts 2 with an evaluation; expected one of the two"),
     ],
 )

@@ -66,3 +66,22 @@ def test_the_bounds_of_a_clock() -> None:
     message = r"clock.most = 50 below clock.least = 100"
     with pytest.raises(InputError, match=message), open_matchup("chess-clock", ["clock.most=50"]):
         pass
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("repertoire", "to play"), ("avoid", "to avoid"), ("extend", "that are known")],
+)
+def test_files_that_hold_no_lines(name: str, meant: str, tmp_path: Path, stockfish: str) -> None:
+    path = tmp_path / "mine.pgn"
+    for data, wrong in (
+        (b"", "no move of White in it"),
+        (b"\x7fELF\0", "not PGN text .*0x7f in line 1."),
+    ):
+        path.write_bytes(data)
+        message = f"mine.pgn: {wrong}; expected PGN with lines {meant}$"
+        with (
+            pytest.raises(InputError, match=message),
+            open_matchup("chess", (f"white_prep.{name}={path}",), store=tmp_path / "s"),
+        ):
+            pass

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import chess
 import pytest
 
 from preplay.errors import EngineError, InputError
@@ -221,3 +222,53 @@ def test_other_starts_and_chess960(tmp_path: Path) -> None:
     free = (*SMALL, f"start.fen={fen}", "chess960=true")
     with open_matchup("chess", free, store=tmp_path / "s.sqlite") as matchup:
         assert prepare(matchup, 2, 0.05).response.upper > 0.0
+
+
+CHOOSING = (*SMALL, "prep.choose=3", "prep.margin=40", "prep.deviations=1", "prep.nodes=600")
+
+
+def choosing(store: Path, avoid: Path | None, *more: str) -> dict[str, Any]:
+    """What a book that chooses its moves is, byte for byte, but for what it was asked."""
+    sets = [part for change in (*CHOOSING, "judge.nodes=3000") for part in ("--set", change)]
+    never = () if avoid is None else ("--avoid", str(avoid))
+    run_in = store.with_suffix(".run")
+    done = subprocess.run(
+        [sys.executable, "-c", "from preplay.cli import main; main()", "prepare", "chess", *sets, *never,
+         "--side", "white", "--cost", "0.02", "--store", str(store), "--save", str(run_in), *more],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    book = json.loads((run_in / "book.json").read_text())
+    del book["provenance"]
+    files = {name: (run_in / name).read_bytes() for name in ("result.json", "tree.npz")}
+    return {**files, "book": book}
+
+
+@pytest.fixture(scope="module")
+def nothing_avoided(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return choosing(tmp_path_factory.mktemp("avoid") / "s.sqlite", None)
+
+
+def test_an_avoided_line_that_is_never_met_changes_nothing(
+    nothing_avoided: dict[str, Any], tmp_path: Path
+) -> None:
+    rare = tmp_path / "rare.pgn"
+    rare.write_text("1. Nh3 h6 2. Ng1 h5 3. a3 (3. d4) (3. e4) *\n")
+    assert nothing_avoided["book"]["entries"]
+    assert choosing(tmp_path / "s.sqlite", rare) == nothing_avoided
+
+
+def test_an_avoided_move_that_is_met_is_not_played(
+    nothing_avoided: dict[str, Any], tmp_path: Path
+) -> None:
+    """With any number of workers the same."""
+    (first,) = nothing_avoided["book"]["entries"][0]["moves"]
+    never = tmp_path / "never.pgn"
+    never.write_text(f"1. {chess.Board().san(chess.Move.from_uci(first))} *\n")
+    one = choosing(tmp_path / "1.sqlite", never, "--workers", "1")
+    two = choosing(tmp_path / "2.sqlite", never, "--workers", "2")
+    assert one == two
+    moves = [move for entry in one["book"]["entries"] if not entry["history"] for move in entry["moves"]]
+    assert moves
+    assert first not in moves
+    assert all(first not in entry["history"][:1] for entry in one["book"]["entries"])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import dice_race
 
-from preplay import equilibrium, match, open_matchup, prepare
+from preplay import Matchup, equilibrium, frontier, load_run, make_matchup, match, open_matchup, prepare
 from preplay.chess.endings import Settling
 from preplay.errors import InputError
 from preplay.matches import Adjudication
@@ -56,8 +59,75 @@ def test_an_equilibrium_of_another_game_is_played(tmp_path: Path) -> None:
         ({"adjudication": "rulez"}, "adjudication 'rulez'; expected model or rules"),
         ({"prepared": "runs/white"}, "prepared is of type str; expected a result of prepare"),
         ({"settling": Settling(longest=9)}, "is not chess; resign, draw and longest"),
+        ({"settling": 3}, "settling 3; expected a Settling"),
+        ({"control": "x"}, "control 'x'; expected True or False"),
+        ({"control": 1}, "control 1; expected True or False"),
+        ({"side": 0}, "side '0'; expected 1 or 2"),
+        ({"side": ""}, "side ''; expected 1 or 2"),
+        ({"side": False}, "side 'False'; expected 1 or 2"),
+        ({"cost": -1}, "cost -1; expected a finite number above 0"),
     ],
 )
 def test_matches_that_cannot_be_played(given: dict[str, Any], message: str) -> None:
     with open_matchup("synthetic", ("cost=0.01",)) as matchup, pytest.raises(InputError, match=message):
         match(matchup, **({"side": 1} | given))
+
+
+def test_a_book_has_its_cost() -> None:
+    with open_matchup("synthetic", ("length=3",)) as matchup:
+        for prepared in (best := prepare(matchup, 1, 0.01), best.book, equilibrium(matchup, 0.01)):
+            with pytest.raises(InputError, match=r"cost 0\.3 with a book, which has its cost"):
+                match(matchup, prepared, 4, cost=0.3)
+        assert match(matchup, games=4, cost=0.3).games == 4
+
+
+def race(goal: int = 6, courage: float = 0.4, **more: Any) -> Matchup[Any]:
+    """The example's matchup, with something else about it."""
+    game = dice_race.Race(goal)
+    base = partial(dice_race.at_the_board, courage)
+    return make_matchup(game, base, dice_race.after_study(game), cost=0.005, name="race", **more)
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_book_of_another_game_is_refused(tmp_path: Path, saved: bool) -> None:
+    save = tmp_path / "run" if saved else None
+    found = prepare(dice_race.build(), 1, save=save)
+    place = str(save) if saved else "the book"
+    with pytest.raises(InputError, match=r"of another game \(goal was 6, now 9\); expected") as caught:
+        match(dice_race.build(goal=9), found, 4)
+    assert str(caught.value).startswith(f"{place}: ")
+    for prepared in (found.book, equilibrium(dice_race.build()), frontier(dice_race.build(), 1)):
+        with pytest.raises(InputError, match="goal was 6, now 9"):
+            match(dice_race.build(goal=9), prepared, 4)
+    assert match(dice_race.build(), found, 4).promised == found.value
+    with pytest.raises(InputError, match=r"courage was 0\.4, now 0\.9"):
+        match(dice_race.build(courage=0.9), found, 4)
+
+
+def test_a_game_that_tells_nothing_is_told_by_how_it_is_played(tmp_path: Path) -> None:
+    found = prepare(race(), 1, save=tmp_path / "run")
+    assert match(race(), found, 4).games == 4
+    assert match(race(), load_run(tmp_path / "run"), 4).games == 4
+    with pytest.raises(InputError, match=r"of another game \(fingerprint was"):
+        match(race(goal=4), found, 4)
+
+
+def test_books_whose_game_is_the_same_are_played(tmp_path: Path) -> None:
+    """However a game was opened, and whatever else of the matchup was changed on purpose."""
+    file = Path(dice_race.__file__).with_suffix(".toml")
+    with open_matchup(file) as opened:
+        found = prepare(opened, 1, save=tmp_path / "run")
+        assert match(opened, load_run(tmp_path / "run"), 4).games == 4
+        assert match(opened, prepare(dice_race.build(), 1), 4).games == 4
+    assert match(dice_race.build(), found, 4).games == 4
+    with open_matchup(file, ["settings.goal=9"]) as other, pytest.raises(InputError, match="of another"):
+        match(other, found, 4)
+    with open_matchup("synthetic") as one, open_matchup("synthetic", ["randomness=0.5"]) as bolder:
+        found = prepare(one, 1, 0.01)
+        assert match(bolder, found, 4).games == 4
+        with (
+            open_matchup("synthetic", ["seed=3"]) as three,
+            pytest.raises(InputError, match="seed was 0, now 3"),
+        ):
+            match(three, found, 4)
+        assert match(one, replace(found.book, provenance={"by": "hand"}), 4).games == 4

@@ -12,7 +12,7 @@ import chess
 
 from preplay.book import Book
 from preplay.chess.books.lines import numbered, position_key, walk_book
-from preplay.chess.books.lookup import BookLookup, Hit, Played, book_lookup
+from preplay.chess.books.lookup import BookLookup, Hit, Played, whole_lookup
 from preplay.chess.players.names import meant
 from preplay.chess.players.readgames import ReadGame, read_file
 from preplay.errors import InputError
@@ -40,12 +40,15 @@ class Checked:
     """How many moves of both sides were played by then; 0 elsewhere."""
     moves: int
     """How many moves the side played from the book."""
+    known: int
+    """How many it played that it knew before the book, where that extends what is known."""
     line: str
     """The moves from the game's start up to there in SAN; empty elsewhere."""
     played: str
     """The move that left the book in SAN; empty when none did."""
     expected: tuple[str, ...]
-    """What the book had there instead: its own moves, or the opponent's moves it knew."""
+    """What the book had there instead: its own moves, those known before it, or the opponent's moves it
+    has an answer to."""
 
     def points(self, side: Side) -> float | None:
         """What the side scored, or None if the game has no result."""
@@ -76,6 +79,8 @@ class Summary:
     outcomes: Mapping[Outcome, int]
     moves: float
     """How many moves the book carried on average, of the games that came to its start."""
+    known: float
+    """How many known moves were played on average in these games."""
     points: Mapping[Outcome, float]
     """Mean score of the games with a result, for the outcomes that have some."""
     leavings: tuple[Leaving, ...]
@@ -95,9 +100,10 @@ def check_file(book: Book, path: str | Path, *, player: str = "", by_position: b
     """Where each game of a PGN file, packed or not, left the preparation.
 
     With `player`, only games count in which that name has the book's side. With `by_position` a line
-    that transposes into the book is in the book. A game is held against the book from where it first
-    reaches the book's start. Games with an illegal move are left out and told. Raises InputError if no
-    game is left, or none reaches that start.
+    that transposes into the book is in the book. Moves that the book extends are followed by position,
+    count as known, and another move in their place is a deviation. A game is held against the book from
+    where it first reaches the book's start. Games with an illegal move are left out and told. Raises
+    InputError if no game is left, or none reaches that start.
     """
     broken: list[str] = []
     return _check_games(book, read_file(path, broken), broken, str(path), player, by_position)
@@ -106,7 +112,7 @@ def check_file(book: Book, path: str | Path, *, player: str = "", by_position: b
 def _check_games(
     book: Book, played: Iterable[ReadGame], broken: list[str], name: str, player: str, by_position: bool
 ) -> Report:
-    lookup = book_lookup(book)
+    lookup = whole_lookup(book)
     ways = {place.path[:n] for place in walk_book(book) for n in range(len(place.path) + 1)}
     wanted = (player,) if player else ()
     rows: list[Checked] = []
@@ -139,11 +145,11 @@ def plies_before(start: Hashable, game: ReadGame) -> int | None:
 def _check(
     lookup: BookLookup, ways: Collection[tuple[str, ...]], side: Side, game: ReadGame, by_position: bool
 ) -> Checked:
-    """Where a game left the book; own moves on one of the `ways` to it were known before it."""
+    """Where a game left the book; own moves on one of the `ways` to it led there before it held them."""
     board = game.start.copy()
     path: list[str] = []
     sans: list[str] = []
-    own = 0
+    own = known = 0
 
     def find() -> Hit | None:
         return lookup.find(Played(lookup.start, tuple(path), board), by_position=by_position)
@@ -158,6 +164,7 @@ def _check(
             outcome=outcome,
             ply=len(sans),
             moves=own,
+            known=known,
             line=numbered(game.start, sans),
             played=played,
             expected=expected,
@@ -170,8 +177,8 @@ def _check(
         played = sans.pop()
         del path[-1]
         board.pop()
-        known = _known(find, board, path)
-        return leave("gap" if known else "ended", played, known)
+        answered = _answered(find, board, path)
+        return leave("gap" if answered else "ended", played, answered)
 
     before = plies_before(lookup.start, game)
     if before is None:
@@ -186,7 +193,8 @@ def _check(
                 return leave("deviation", board.san(move), tuple(board.san(m) for m in hit.moves))
             if hit is None and (*path, board.uci(move, chess960=True)) not in ways:
                 return left()
-            own += hit is not None
+            own += hit is not None and not hit.known
+            known += hit is not None and hit.known
         sans.append(board.san(move))
         path.append(board.uci(move, chess960=True))
         board.push(move)
@@ -195,9 +203,9 @@ def _check(
     return left() if astray else leave("completed")
 
 
-def _known(find: Callable[[], Hit | None], board: chess.Board, path: list[str]) -> tuple[str, ...]:
+def _answered(find: Callable[[], Hit | None], board: chess.Board, path: list[str]) -> tuple[str, ...]:
     """The moves after which the book goes on, the likeliest first; `find` looks at board and path."""
-    known: list[tuple[float, str]] = []
+    found: list[tuple[float, str]] = []
     for move in list(board.legal_moves):
         san = board.san(move)
         path.append(board.uci(move, chess960=True))
@@ -206,13 +214,13 @@ def _known(find: Callable[[], Hit | None], board: chess.Board, path: list[str]) 
         board.pop()
         del path[-1]
         if hit is not None:
-            known.append((-(hit.reach or 0.0), san))
-    return tuple(san for _, san in sorted(known))
+            found.append((-(hit.reach or 0.0), san))
+    return tuple(san for _, san in sorted(found))
 
 
 def _summary(rows: Sequence[Checked], side: Side, skipped: int, broken: tuple[str, ...]) -> Summary:
     outcomes = Counter(row.outcome for row in rows)
-    carried = [row.moves for row in rows if row.outcome != "elsewhere"]
+    there = [row for row in rows if row.outcome != "elsewhere"]
     points: dict[Outcome, float] = {}
     for outcome in OUTCOMES:
         scores = [s for row in rows if row.outcome == outcome and (s := row.points(side)) is not None]
@@ -228,7 +236,8 @@ def _summary(rows: Sequence[Checked], side: Side, skipped: int, broken: tuple[st
         skipped=skipped,
         broken=broken,
         outcomes={outcome: outcomes[outcome] for outcome in OUTCOMES},
-        moves=sum(carried) / len(carried) if carried else 0.0,
+        moves=sum(row.moves for row in there) / max(1, len(there)),
+        known=sum(row.known for row in there) / max(1, len(there)),
         points=points,
         leavings=tuple(Leaving(*way, games) for way, games in ways.most_common()),
     )

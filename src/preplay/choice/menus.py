@@ -8,6 +8,7 @@ rest work on that one as ever.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -28,8 +29,12 @@ class Choice:
     tree: Tree  # [n] without menus: at each history that had one, one option is left
     origin: Ints  # [n] where each history of `tree` stands in `source`
     best: BestBook  # on `tree`; `upper` bounds every book of the class
-    decisions: dict[int, Decision]  # by index of `tree`: the memorized histories that had a menu
     stale: bool  # an option that growth gave up may be best by the values in use: grow again
+
+    @cached_property
+    def decisions(self) -> dict[int, Decision]:
+        """By index of `tree`: what each memorized history with a menu could have played instead."""
+        return _decisions(self)
 
 
 def choose(tree: Tree, side: Side, cost: float, budget: int | None = None) -> Choice:
@@ -57,19 +62,28 @@ def choose_known(tree: Tree, side: Side, cost: float, budget: int | None = None)
     if abs(best.net - net) > response.AGREEMENT:
         raise SolverError(f"the chosen book nets {best.net:.12g}, the solver said {net:.12g}")
     upper, most = net, worth
-    limited = budget is not None and bool(plans.beaten.any())  # within a limit they may be best
-    if not tree.complete or tree.radius.any() or limited:
-        high = response.highest(tree, side, value)
-        hope = Plans.of(tree, side, pi, high)
-        open = tree.open[hope.node]
-        gain = np.where(open, pi[hope.node] * (1.0 - high[hope.node]), hope.gain)
-        none = np.zeros_like(hope.beaten)  # by other values than growth had, they may not be beaten
-        _, most, more = _pick(replace(hope, gain=gain, beaten=none), cost, budget)
+    hope = _hopeful(tree, side, plans, pi, value, budget is not None)
+    if hope is not None:
+        _, most, more = _pick(hope, cost, budget)
         upper = max(net, hope.empty + more)
     best = replace(best, upper=max(upper, best.net))
-    decisions = decisions_of(tree, side, plans, pi, value, picked, worth, most, index)
     origin = np.flatnonzero(index >= 0).astype(np.int32)
-    return Choice(tree, fixed, origin, best, decisions, _stale(plans, worth, most))
+    return Choice(tree, fixed, origin, best, _stale(plans, worth, most))
+
+
+def _hopeful(
+    tree: Tree, side: Side, plans: Plans, pi: Floats, value: Floats, limited: bool
+) -> Plans | None:
+    """The same plans with all that they may gain; None where no more is possible than is known."""
+    given_up = limited and bool(plans.beaten.any())  # within a limit they may be best
+    if tree.complete and not tree.radius.any() and not given_up:
+        return None
+    high = response.highest(tree, side, value)
+    hope = Plans.of(tree, side, pi, high)
+    open = tree.open[hope.node]
+    gain = np.where(open, pi[hope.node] * (1.0 - high[hope.node]), hope.gain)
+    none = np.zeros_like(hope.beaten)  # by other values than growth had, they may not be beaten
+    return replace(hope, gain=gain, beaten=none)
 
 
 def _stale(plans: Plans, worth: Floats, most: Floats) -> bool:
@@ -140,22 +154,20 @@ def cut(tree: Tree, stays: Bools) -> tuple[Tree, Ints]:
     return replace(part_of(tree, alive), prices=tree.prices, position=position), index
 
 
-def decisions_of(
-    tree: Tree,
-    side: Side,
-    plans: Plans,
-    pi: Floats,
-    value: Floats,
-    picked: Bools,
-    worth: Floats,
-    most: Floats,
-    index: Ints,
-) -> dict[int, Decision]:
-    """What each memorized history with a menu could have played instead."""
-    found: dict[int, Decision] = {}
+def _decisions(made: Choice) -> dict[int, Decision]:
+    """What each memorized history with a menu could have played instead, and which reply it hopes for."""
+    tree, side, cost, budget = made.source, made.best.side, made.best.cost, made.best.budget
+    pi = response.reach(tree, side)
+    value = tree.value if side == 1 else 1.0 - tree.value
+    plans = Plans.of(tree, side, pi, value)
+    hope = _hopeful(tree, side, plans, pi, value, budget is not None)
+    picked, _, _ = _pick(plans, cost, budget)
+    worth, below = _worths(plans, cost, budget, picked)
+    most = worth if hope is None else _worths(hope, cost, budget, picked)[0]
+    extra = np.zeros(tree.size)  # what the book adds at a history to stopping there
+    extra[plans.node[picked]] = below[picked]
+    index = {int(k): j for j, k in enumerate(made.origin)}
     plan_of = {int(c): j for j, c in enumerate(plans.option) if c >= 0}
-    extra = np.zeros(tree.size)  # what memorizing a history and going on well adds to stopping there
-    np.maximum.at(extra, plans.node, worth)
 
     def mass(k: int) -> float:
         """Value mass net of costs from `k` on, with the best book."""
@@ -163,6 +175,7 @@ def decisions_of(
             return float(pi[k] * value[k] + extra[k])
         return sum(mass(c) for c in tree.children(k))
 
+    found: dict[int, Decision] = {}
     for j in np.flatnonzero(picked & (plans.option >= 0)).tolist():
         k, played = int(plans.node[j]), int(plans.option[j])
         stop, reach = float(pi[k] * value[k]), float(pi[k])
@@ -182,5 +195,42 @@ def decisions_of(
             if best is not None:
                 name = tree.names[tree.action[best]]
                 hoped = Hoped(name, float(tree.base[best]), replies[best] / float(pi[best]))
-        found[int(index[k])] = Decision(tuple(options), played - first, hoped)
+        found[index[k]] = Decision(tuple(options), played - first, hoped)
     return found
+
+
+def _worths(plans: Plans, cost: float, budget: int | None, picked: Bools) -> tuple[Floats, Floats]:
+    """What each plan is worth, and what the picked ones add with all that was picked below them.
+
+    Where a budget binds, the plans of a history of the book are worth what they earn with as many places
+    as the book has there: so the one that is picked is the best of them.
+    """
+    weight = plans.gain - cost
+    _, worth, _ = kernels.heaviest_plan(plans.node, plans.above, weight, plans.beaten)
+    below, places = np.where(picked, weight, 0.0), picked.astype(np.int32)
+    for j in np.flatnonzero(picked)[::-1]:
+        if plans.above[j] >= 0:
+            below[plans.above[j]] += below[j]
+            places[plans.above[j]] += places[j]
+    if budget is None or picked.sum() < budget:
+        return worth, below
+    size, place = kernels.preorder(plans.above)
+    at = np.argsort(place).astype(np.int32)
+    usable = np.where(plans.beaten, -2.0, weight)  # no book gains more than 1
+    worth = worth.copy()
+    places_at = dict(zip(plans.node[picked].tolist(), places[picked].tolist(), strict=True))
+    for j, k in enumerate(plans.node.tolist()):
+        if k in places_at:
+            hanging = np.sort(at[place[j] + 1 : place[j] + size[j]])
+            worth[j] = weight[j] + _within(plans, usable, hanging, places_at[k] - 1)
+    return worth, below
+
+
+def _within(plans: Plans, weight: Floats, some: Ints, places: int) -> float:
+    """The most that so many of some plans add, which hang from one that is taken."""
+    if places == 0 or not len(some):
+        return 0.0
+    renumbered = np.full(len(weight), -1, dtype=np.int32)
+    renumbered[some] = np.arange(len(some), dtype=np.int32)
+    above = renumbered[plans.above[some]]
+    return float(kernels.knapsack(plans.node[some], above, weight[some], places)[1])

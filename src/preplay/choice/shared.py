@@ -52,15 +52,22 @@ def choose(tree: Tree, side: Side, cost: float, budget: int | None = None) -> Ch
     best = book_of(fixed, side, cost, budget, np.sort(index[plans.node[picked]]))
     if abs(best.net - net) > response.AGREEMENT:
         raise SolverError(f"the chosen book nets {best.net:.12g}, the solver said {net:.12g}")
-    upper = net
-    if not tree.complete or tree.radius.any():
-        high = response.highest(tree, side, value)
-        hope = Plans.of(tree, side, pi, high)
-        gain = np.where(tree.open[hope.node], pi[hope.node] * (1.0 - high[hope.node]), hope.gain)
-        upper = max(net, hope.empty + program.solve(gain, cost, budget)[1])
+    upper, hope = net, _hopeful(tree, side, pi, value)
+    if hope is not None:
+        upper = max(net, hope.empty + program.solve(hope.gain, cost, budget)[1])
     best = replace(best, upper=max(upper, best.net))
     origin = np.flatnonzero(index >= 0).astype(np.int32)
-    return Choice(tree, fixed, origin, best, {}, stale=False)
+    return Choice(tree, fixed, origin, best, stale=False)
+
+
+def _hopeful(tree: Tree, side: Side, pi: Floats, value: Floats) -> Plans | None:
+    """The plans with all that they may gain; None where all is known."""
+    if tree.complete and not tree.radius.any():
+        return None
+    high = response.highest(tree, side, value)
+    hope = Plans.of(tree, side, pi, high)
+    gain = np.where(tree.open[hope.node], pi[hope.node] * (1.0 - high[hope.node]), hope.gain)
+    return replace(hope, gain=gain)
 
 
 def decisions(made: Choice) -> dict[int, Decision]:
@@ -69,8 +76,8 @@ def decisions(made: Choice) -> dict[int, Decision]:
     A position has one move however it is reached, so an option is worth what the best of all books with
     that move there nets, more than the best of those without the position, on top of stopping there, as a
     share of the games that come there; all of them books that lead there as this one does. Where no
-    positions meet this is what `menus` says. Each number is an integer program of its own, so this is for
-    the final choice alone.
+    positions meet this is what `menus` says. Where something is still open, `most` counts all that it may
+    hold. Each number is an integer program of its own, so this is for the final choice alone.
     """
     tree, best = made.source, made.best
     assert tree.position is not None
@@ -79,7 +86,8 @@ def decisions(made: Choice) -> dict[int, Decision]:
     pi = response.reach(tree, side)
     value = tree.value if side == 1 else 1.0 - tree.value
     plans = Plans.of(tree, side, pi, value)
-    program = _Program.of(tree, plans)
+    program, hope = _Program.of(tree, plans), _hopeful(tree, side, pi, value)
+    high = response.highest(tree, side, value)
     here = {int(made.origin[k]): int(k) for k in best.nodes}
     left = _left(made, cost)
     found: dict[int, Decision] = {}
@@ -98,8 +106,12 @@ def decisions(made: Choice) -> dict[int, Decision]:
         worths = []
         for move in moves:
             extra = program.solve(plans.gain, cost, budget, {(place, move): True}, way)[1]
-            worth = (stop + extra - without) / mass
-            worths.append(Alternative(tree.names[move], worth, worth))
+            worth = most = (stop + extra - without) / mass
+            if hope is not None:
+                more = program.solve(hope.gain, cost, budget, {(place, move): True}, way)[1]
+                hoped_for = float((pi[meet] * high[meet]).sum()) + hope.empty - plans.empty + more
+                most = min(1.0, max(worth, (hoped_for - without) / mass))
+            worths.append(Alternative(tree.names[move], worth, most))
         for k in meet:
             hoped = _hoped(made, here[k], left, worths[0].worth)
             found[here[k]] = Decision(tuple(worths), played, hoped)

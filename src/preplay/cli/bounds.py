@@ -19,15 +19,20 @@ def bounds(
     side: options.SideName,
     advantage: Annotated[
         float | None,
-        typer.Option(
-            "--advantage", help="v: the advantage to reach, in [0, 1]; default: the most useful."
-        ),
+        typer.Option("--advantage", help="The theorem's v: a value worth reaching, from 0 to 1."),
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option("--epsilon", help="How much of it may be lost, in (0, 1).")
+        float | None,
+        typer.Option(
+            "--epsilon", help="The theorem's ε: the share of it that may be lost, between 0 and 1."
+        ),
     ] = None,
     cost: Annotated[
-        float | None, typer.Option("--cost", help="Lemma 1's p; default: the matchup's cost or 0.01.")
+        float | None,
+        typer.Option(
+            "--cost",
+            help="Price of memorizing one history, and Lemma 1's p; default: the matchup's, or 0.01.",
+        ),
     ] = None,
     changes: options.Set = None,
     save: options.Save = None,
@@ -39,9 +44,11 @@ def bounds(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Bound how exploitable the opponent is by how randomly they play (Theorem 1 of the paper).
+    """Tell what a book is sure to earn, by Theorem 1 of the paper.
 
-    Without an advantage and ε, those for which it says most at the price.
+    It depends on how randomly the opponent plays. Give both --advantage and --epsilon, or neither: then
+    those are taken with which the theorem promises most, less the price of the memory. Lemma 1 counts the
+    histories that are met with at least the probability p.
 
     Example: preplay bounds synthetic --side 1 --advantage 0.6 --epsilon 0.5
     """

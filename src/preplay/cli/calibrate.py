@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 
 def calibrate(
     spec: Annotated[
-        str, typer.Argument(metavar="MATCHUP", help="Of chess: a built-in name or a .toml file.")
+        str,
+        typer.Argument(metavar="MATCHUP", help="A matchup of chess: a built-in name or a .toml file."),
     ],
     games: Annotated[
-        int | None, typer.Option("--games", min=1, help="How many games; default: the matchup's.")
+        int | None,
+        typer.Option(
+            "--games", min=1, help="How many games to play; default: as many as the matchup says."
+        ),
     ] = None,
     changes: options.Set = None,
     plot: options.Plot = None,
@@ -28,10 +32,11 @@ def calibrate(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Play base against base, and fit how results follow from scores.
+    """Play games to find what an engine's score is worth.
 
-    The games, and all that engines found in them, are kept in the analysis store: `prepare` and the
-    other commands use them, and the same command goes on where it was.
+    The two players of the matchup play each other, without books. The games, and all that engines found
+    in them, are kept in the analysis store: `prepare` and the
+    other commands use them, and the same command continues them.
 
     Example: preplay calibrate chess --set black.randomness=10 --games 200 --plot reliability.svg
     """

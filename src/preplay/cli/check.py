@@ -12,31 +12,40 @@ from preplay.cli import options, show
 
 def check(
     run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="A directory made with --save, or a .json book.")
+        Path,
+        typer.Argument(
+            metavar="RUN", help="A folder made with --save, or the file of a book (.json or .pgn)."
+        ),
     ],
-    games: Annotated[Path, typer.Argument(metavar="GAMES", help="A PGN file.")],
+    games: Annotated[Path, typer.Argument(metavar="GAMES", help="A PGN file of games that were played.")],
     player: Annotated[
-        str, typer.Option("--player", help="Only games in which this name has the book's colour.")
+        str, typer.Option("--player", help="Only games in which this player has the book's colour.")
     ] = "",
     opponent: Annotated[
         list[str] | None,
         typer.Option(
-            "--opponent", help="Follow this player's games by their moves alone, as if you played."
+            "--opponent",
+            help="Follow this player's games, by their moves alone; may be repeated for other spellings.",
         ),
     ] = None,
     since: Annotated[
-        str, typer.Option("--since", help="With --opponent: only games since this date, as in 2021.")
+        str,
+        typer.Option("--since", help="With --opponent: only games since this date, as 2021 or 2021-05."),
     ] = "",
-    side: Annotated[str | None, typer.Option("--side", help="Whose book, in an equilibrium run.")] = None,
+    side: Annotated[
+        str | None, typer.Option("--side", help="Whose book, where the run has one of each side.")
+    ] = None,
     lines: Annotated[int, typer.Option("--lines", min=0, help="How many games to list.")] = 40,
     as_json: options.Json = False,
 ) -> None:
-    """Tell where each game left the preparation: own deviation, gap, end of the book, completed.
+    """Tell where each game left the book, and how often.
 
-    A game counts from where it reaches the book's start position; one that never does is elsewhere.
+    deviation: you played another move; gap: the book has no answer to the opponent's move; ended: the
+    line of the book was over; completed: the game was over in the book. A game counts from where it
+    reaches the book's start position; one that never does is listed as elsewhere.
 
-    With --opponent the games are the opponent's against anybody: how far would they have followed the
-    book, had you played it, beside a book of the opponent's most frequent lines of the same size?
+    With --opponent the games are the opponent's against anybody: how far they would have followed the
+    book if you had played it, beside a book of the same size with their most frequent lines.
 
     Example: preplay check runs/white games.pgn
     """
@@ -78,7 +87,7 @@ def check(
     summary = report.summary
     elsewhere = summary.outcomes["elsewhere"]
     among = f" in the {summary.games - elsewhere} that reached the book's start" if elsewhere else ""
-    print(f"\n{summary.games} games, {summary.moves:.1f} book moves on average{among}")
+    print(f"\n{show.counted(summary.games, 'game')}, {summary.moves:.1f} book moves on average{among}")
     for outcome, count in summary.outcomes.items():
         if outcome == "elsewhere" and not count:
             continue
@@ -87,9 +96,9 @@ def check(
         meaning = " (never reached the book's start)" if outcome == "elsewhere" else ""
         print(f"  {outcome}: {count}{scored}{meaning}")
     if summary.skipped:
-        print(f"  {summary.skipped} games skipped (another player)")
+        print(f"  {show.counted(summary.skipped, 'game')} skipped (another player)")
     if summary.broken:
-        print(f"  {len(summary.broken)} games left out ({summary.broken[0]})")
+        print(f"  {show.counted(len(summary.broken), 'game')} left out ({summary.broken[0]})")
     for leaving in summary.leavings[:5]:
         expected = f" instead of {' / '.join(leaving.expected)}" if leaving.expected else ""
         after = leaving.line or "the start"
@@ -111,7 +120,8 @@ def _follow(
     if as_json:
         show.print_json(as_data(found))
         return
-    print(f"{found.games:,} games of {' or '.join(opponent)}, {found.skipped:,} others skipped")
+    followed = f"{show.counted(found.games, 'game')} of {' or '.join(opponent)}"
+    print(f"{followed}, {found.skipped:,} others skipped")
     rows = []
     for name, one in (("this book", found.book), ("most frequent lines", found.frequent)):
         if one is not None:
@@ -127,4 +137,4 @@ def _follow(
     if found.frequent is None:
         print("No games of the opponent are known to this run: nothing to compare with.")
     if found.broken:
-        print(f"{len(found.broken)} games left out ({found.broken[0]})")
+        print(f"{show.counted(len(found.broken), 'game')} left out ({found.broken[0]})")

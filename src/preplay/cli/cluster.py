@@ -18,18 +18,20 @@ def cluster(
         str, typer.Argument(metavar="ADDRESS", help="auto, local, or HOST:PORT of a Ray cluster.")
     ] = "auto",
     engine: Annotated[
-        list[str] | None, typer.Option("--engine", help="An engine to look for; may be repeated.")
+        list[str] | None,
+        typer.Option("--engine", help="An engine to look for; may be repeated; default: stockfish."),
     ] = None,
     nodes: Annotated[
-        int, typer.Option("--nodes", min=1, help="Nodes of the searches that measure the speed.")
+        int, typer.Option("--nodes", min=1, help="Nodes of each search that measures the speed.")
     ] = 20_000,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.0, help="How long to measure; 0: not at all.")
+        float,
+        typer.Option("--seconds", min=0.0, help="How many seconds to measure the speed; 0: not at all."),
     ] = 3.0,
     workers: options.Workers = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the machines of a Ray cluster, the engines found on each, and the searches a second.
+    """Show the machines of a Ray cluster, their engines and speed.
 
     Example: preplay cluster local
     """
@@ -71,14 +73,16 @@ def cluster(
 
 
 def _tell(data: dict[str, Any]) -> None:
-    machines = len(data["nodes"])
-    print(f"{machines} {'machine' if machines == 1 else 'machines'}, {data['engines']} engines at once")
+    machines = show.counted(len(data["nodes"]), "machine")
+    print(f"{machines}, {show.counted(data['engines'], 'engine')} at once")
     for node in data["nodes"]:
-        show.say(f"{node['name']} ({node['address']}): {node['engines']} engines", indent=2)
+        show.say(
+            f"{node['name']} ({node['address']}): {show.counted(node['engines'], 'engine')}", indent=2
+        )
         for command, found in node["found"].items():
             show.say(f"{command}: {found}", indent=4)
     for command, fault in data["missing"].items():
-        show.say(f"not to be had: {command} ({fault})", indent=2)
+        show.say(f"not found: {command} ({fault})", indent=2)
     if data["searches_per_second"] is not None:
         speed = f"{data['searches_per_second']:.1f} searches of {data['search_nodes']:,} nodes"
         show.say(f"{speed} a second", indent=2)

@@ -13,14 +13,18 @@ from preplay.cli.lines import print_lines
 
 def draw(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A directory made by `equilibrium --save`.")],
-    side: options.SideName,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Same seed, same book.")] = 0,
+    side: Annotated[str, typer.Option("--side", help="Whose book: 1 or 2, in chess white or black.")],
+    seed: Annotated[
+        int,
+        typer.Option("--seed", min=0, help="Decides which book is drawn; the same seed draws the same."),
+    ] = 0,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the book (.json).")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the book to this file (.json)."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Draw a pure book from a side's mixed book: what to memorize for this one game.
+    """Draw a pure book from a mixed one, to memorize for one game.
 
     Example: preplay draw runs/eq --side white --seed 7 -o book.json
     """
@@ -49,7 +53,7 @@ def draw(
         show.say(f"A pure book of {drawn.memory} for side {side} (seed {seed})")
         if drawn.entries:
             write = None
-            if kept.matchup.get("kind") in ("chess", "chess-clock"):
+            if kept.is_chess:
                 from preplay.chess.books.naming import writing
 
                 write = writing(drawn)

@@ -25,19 +25,30 @@ def equilibrium(
     spec: options.Spec,
     cost: options.Cost = None,
     costs: Annotated[
-        tuple[float, float] | None, typer.Option("--costs", help="Prices for side 1 and side 2.")
+        tuple[float, float] | None,
+        typer.Option("--costs", help="Prices of one history for side 1 and for side 2."),
     ] = None,
-    gap: Annotated[float, typer.Option("--gap", min=0.0, help="Stop at this certified gap.")] = 1e-6,
+    gap: Annotated[
+        float,
+        typer.Option("--gap", min=0.0, help="Stop when it is certified to be this near the equilibrium."),
+    ] = 1e-6,
     method: Annotated[
-        str, typer.Option("--method", help="auto, sweep, lp, cfr, cfr+, dcfr, pcfr+ and others.")
+        str,
+        typer.Option(
+            "--method",
+            help="How to solve it: auto (lp for small games, else sweep), lp, sweep, cfr, cfr+, dcfr, "
+            "pcfr+, pcfr+/restarts, pdcfr+, sapcfr+ or sapdcfr+.",
+        ),
     ] = "auto",
     iterations: Annotated[
-        int | None, typer.Option("--iterations", min=1, help="At most so many.")
+        int | None, typer.Option("--iterations", min=1, help="At most so many iterations of the solver.")
     ] = 100_000,
     seconds: Annotated[
         float | None,
         typer.Option(
-            "--seconds", min=0.0, help="At most so long for each: games that calibrate, growing, solving."
+            "--seconds",
+            min=0.0,
+            help="At most so many seconds for each step: calibrating games, growing the tree, solving.",
         ),
     ] = None,
     histories: options.Histories = None,
@@ -47,11 +58,15 @@ def equilibrium(
     workers: options.Workers = None,
     cluster: options.Cluster = None,
     store: options.Store = None,
-    lines: Annotated[int, typer.Option("--lines", min=0, help="Lines of each book to print.")] = 12,
+    lines: Annotated[
+        int, typer.Option("--lines", min=0, help="How many lines of each book to print.")
+    ] = 12,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the equilibrium in mixed books, with a certified gap.
+    """Find what both sides memorize when both prepare.
+
+    The books are mixed, each line with a probability, and certified to be near an equilibrium.
 
     Example: preplay equilibrium synthetic --costs 0.001 0.002 --gap 1e-6
     """

@@ -22,42 +22,66 @@ LARGEST = 1_000_000
 
 def export(
     run: Annotated[
-        Path, typer.Argument(metavar="RUN|BOOK", help="A directory made with --save, or a book's file.")
+        Path, typer.Argument(metavar="RUN|BOOK", help="A folder made with --save, or the file of a book.")
     ],
     polyglot: Annotated[
-        Path | None, typer.Option("--polyglot", metavar="FILE", help="A .bin book.")
+        Path | None, typer.Option("--polyglot", metavar="FILE", help="Write a Polyglot book (.bin).")
     ] = None,
     pgn: Annotated[
-        Path | None, typer.Option("--pgn", metavar="FILE", help="Variations with comments.")
+        Path | None, typer.Option("--pgn", metavar="FILE", help="Write PGN: variations with comments.")
     ] = None,
     json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="A preplay-book/1 file.")
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write preplay's own format, of any game (.json)."),
     ] = None,
-    epd: Annotated[Path | None, typer.Option("--epd", metavar="FILE", help="A position a line.")] = None,
+    epd: Annotated[
+        Path | None, typer.Option("--epd", metavar="FILE", help="Write EPD: one position in each line.")
+    ] = None,
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FILE", help="A line per memorized history, of any game."),
+        typer.Option(
+            "--csv",
+            metavar="FILE",
+            help="Write a table: one memorized history in each line, of any game.",
+        ),
     ] = None,
     anki: Annotated[
-        Path | None, typer.Option("--anki", metavar="FILE", help="An .apkg deck, a card a position.")
+        Path | None,
+        typer.Option(
+            "--anki", metavar="FILE", help="Write an Anki deck (.apkg): one card for each position."
+        ),
     ] = None,
     efg: Annotated[
         Path | None,
-        typer.Option("--efg", metavar="FILE", help="The explicit game G' (equilibrium runs)."),
+        typer.Option(
+            "--efg",
+            metavar="FILE",
+            help="Write an equilibrium's game of preparation, for Gambit and OpenSpiel.",
+        ),
     ] = None,
     order: Annotated[
         str | None,
-        typer.Option("--order", help="PGN: tree, or learn for lines in the order worth learning."),
+        typer.Option(
+            "--order",
+            help="With --pgn: tree (variations, the default), or learn (line by line, in the order worth "
+            "learning).",
+        ),
     ] = None,
     side: Annotated[
-        str | None, typer.Option("--side", help="Whose book, in an equilibrium run.", show_default=False)
+        str | None,
+        typer.Option(
+            "--side", help="Whose book, where the run has one of each side.", show_default=False
+        ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Largest G' to write, in nodes: a million.")
+        int | None,
+        typer.Option(
+            "--limit", min=1, help="With --efg: write at most so many nodes; default: a million."
+        ),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a saved book as Polyglot, PGN, JSON, EPD, CSV or Anki deck, or an equilibrium's game as .efg.
+    """Write a saved book in formats that other programs read.
 
     Example: preplay export runs/white --polyglot book.bin --pgn book.pgn
 
@@ -183,7 +207,9 @@ def _efg(run: Run, limit: int) -> str:
     from preplay.errors import InputError
 
     if run.command != "equilibrium":
-        raise InputError(f"{run.directory}: made by `preplay {run.command}`; G' needs an equilibrium run")
+        raise InputError(
+            f"{run.directory}: made by `preplay {run.command}`; --efg needs an equilibrium run"
+        )
     costs = run.identified("costs", _two_prices)
     tree = run.tree()
     # What was not adopted by its mover is not to be memorized: its prep was never looked at further.

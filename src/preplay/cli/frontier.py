@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from preplay.cli import options, show
+from preplay.cli.lines import moves
 from preplay.cli.prepare import print_deviations, print_repairs
 from preplay.cli.working import at_work
 
@@ -20,7 +21,8 @@ def frontier(
     spec: options.Spec,
     side: options.SideName,
     cost: Annotated[
-        float | None, typer.Option("--cost", help="The lowest cost to look at; needed for large games.")
+        float | None,
+        typer.Option("--cost", help="The lowest price of a history to look at; large games need one."),
     ] = None,
     choose: options.Choose = None,
     margin: options.Margin = None,
@@ -42,10 +44,10 @@ def frontier(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show every optimal trade-off between memory and value, and what to learn first.
+    """Show memory against value, and what to learn first.
 
-    Where the book chooses its moves, they are chosen once, for the lowest cost, and stay: all smaller
-    books are parts of that one. At a higher cost `prepare` may choose others and earn more.
+    With --choose the moves are chosen once, for the lowest cost, and all smaller books play the same
+    moves. At a higher cost `prepare` may choose others and earn more.
 
     Example: preplay frontier synthetic --side 1 --plot frontier.svg
     """
@@ -101,14 +103,13 @@ def print_frontier(matchup: Matchup[Any], front: FrontierResult, lines: int) -> 
             show.say(f"... {lines} of {len(rows):,} books, spread evenly (--lines N or --json for all)")
         print("\nIn the order worth learning:\n")
     learn, total = [], front.unprepared
+    answers = {entry.history: moves(entry, matchup.write) for entry in front.book.entries}
     for n, (history, gain) in enumerate(front.order[:lines], 1):
         total += gain
-        line = matchup.write_line(history) or "(start)"
+        line = f"{matchup.write_line(history) or '(start)'}: {answers[history]}"
         learn.append((f"{n}", line, f"{gain:+.5f}", f"{total:.5f}"))
     if learn:
-        show.print_table(
-            ("", "history", "gain", "value so far"), learn, right=(0, 2, 3), cut=1, tail=True
-        )
+        show.print_table(("", "line", "gain", "value so far"), learn, right=(0, 2, 3), cut=1, tail=True)
     if len(front.order) > lines:
         show.say(f"... and {len(front.order) - lines:,} more (--lines N or --json for all)")
     print_deviations(matchup, front.book, lines)

@@ -19,29 +19,52 @@ if TYPE_CHECKING:
 
 def harden(
     spec: options.Spec,
-    side: Annotated[str, typer.Option("--side", help="Who hides.")],
+    side: Annotated[
+        str,
+        typer.Option("--side", help="The side whose moves are mixed: 1 or 2, in chess white or black."),
+    ],
     cost: Annotated[
-        float | None, typer.Option("--cost", help="The preparer's price of a memorized history.")
+        float | None,
+        typer.Option("--cost", help="What memorizing one history costs the opponent who prepares."),
     ] = None,
     loss: Annotated[
         float | None,
-        typer.Option("--loss", min=0.0, help="What may be given away against one who does not prepare."),
+        typer.Option(
+            "--loss", min=0.0, help="How much the mix may lose against one who does not prepare."
+        ),
     ] = None,
     choose: Annotated[
-        int | None, typer.Option("--choose", min=2, help="Moves to mix, at most (not in tabular games).")
+        int | None,
+        typer.Option(
+            "--choose", min=2, help="Mix at most so many of the best moves (not in tabular games)."
+        ),
     ] = None,
     margin: Annotated[
-        float | None, typer.Option("--margin", min=0.0, help="How far they may be behind the best.")
+        float | None,
+        typer.Option(
+            "--margin",
+            min=0.0,
+            help="How much worse than the best a mixed move may be; in chess: centipawns.",
+        ),
     ] = None,
     deviations: Annotated[
         int | None,
         typer.Option(
-            "--deviations", min=0, help="Other moves a line than the first, of a preparer who chooses."
+            "--deviations",
+            min=0,
+            help="For an opponent who also chooses their moves: how many of a line may differ from the "
+            "first choice.",
         ),
     ] = None,
-    gap: Annotated[float, typer.Option("--gap", min=0.0, help="Stop at this certified gap.")] = 1e-4,
+    gap: Annotated[
+        float,
+        typer.Option("--gap", min=0.0, help="Stop when it is certified to be this near the best mix."),
+    ] = 1e-4,
     method: Annotated[
-        str | None, typer.Option("--method", help="lp or sweep; default: by the size of the tree.")
+        str | None,
+        typer.Option(
+            "--method", help="How to solve it: lp or sweep; default: sweep for large trees, else lp."
+        ),
     ] = None,
     changes: options.Set = None,
     save: options.Save = None,
@@ -50,11 +73,13 @@ def harden(
     workers: options.Workers = None,
     cluster: options.Cluster = None,
     store: options.Store = None,
-    lines: Annotated[int, typer.Option("--lines", min=0, help="Lines of the mix to print.")] = 20,
+    lines: Annotated[
+        int, typer.Option("--lines", min=0, help="How many lines of the mix to print.")
+    ] = 20,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find how a side should mix its moves so that one who prepares against it gains least.
+    """Mix a side's moves so that preparing against it gains least.
 
     Example: preplay harden chess --side black --cost 1e-3 --choose 4 --margin 60
     """

@@ -78,10 +78,19 @@ def line(entry: Entry, before: Entry | None, write: Write | None) -> str:
         start = len(before.history) + (len(before.moves) == 1)
     sure = len(entry.moves) == 1
     if write is None:
-        happened, answer = " ".join(entry.history[start:]), show.moves(entry, write)
+        happened, answer = " ".join(entry.history[start:]), moves(entry, write)
         return harmless(f"{happened}: {answer}" if happened else answer)
     known = write(entry.history[:start], None)
     played = (*entry.history, *entry.moves) if sure else entry.history
     happened = write(played, None)[len(known) :].strip()
-    mixed = show.moves(entry, write)
+    mixed = moves(entry, write)
     return harmless(happened if sure else f"{happened}: {mixed}" if happened else mixed)
+
+
+def moves(entry: Entry, write: Write | None, most: int = 4) -> str:
+    """What a book plays at an entry, the likeliest moves first: "e4", or "e4 60% / d4 40%"."""
+    likely = sorted(entry.moves.items(), key=lambda item: -item[1])[:most]
+    shares = (("" if p > 0.9995 else f" {p:.0%}") for _, p in likely)
+    names = (move if write is None else write(entry.history, move) for move, _ in likely)
+    rest = " …" if len(entry.moves) > most else ""
+    return " / ".join(name + share for name, share in zip(names, shares, strict=True)) + rest

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from preplay.cli import options, show
+from preplay.cli.working import check_engines
 
 if TYPE_CHECKING:
     from preplay.matchup import Matchup
@@ -21,11 +22,11 @@ def match(
         str,
         typer.Argument(
             metavar="RUN|MATCHUP",
-            help="A directory that `prepare`, `frontier`, `equilibrium` or `harden` kept, or a matchup "
+            help="A folder that `prepare`, `frontier`, `equilibrium` or `harden` kept, or a matchup "
             "to prepare now: a built-in name, a .toml or .json file, or module:function.",
         ),
     ],
-    games: Annotated[int, typer.Option("--games", min=1, help="How many games.")] = 400,
+    games: Annotated[int, typer.Option("--games", min=1, help="How many games to play.")] = 400,
     side: Annotated[
         str | None,
         typer.Option(
@@ -38,8 +39,8 @@ def match(
         str | None,
         typer.Option(
             "--adjudication",
-            help="model: scored by the value model where the book ends (not under a clock); "
-            "rules: to the end of the game. Default: model in chess without a clock, else rules.",
+            help="rules: play each game to its end; model: score it where the book ends, by the value "
+            "model (not under a clock). Default: model in chess without a clock, else rules.",
         ),
     ] = None,
     resign: Annotated[
@@ -48,7 +49,8 @@ def match(
             "--resign",
             metavar="CP",
             min=1,
-            help="With rules: lost when a side's own searches say so in 3 moves running.",
+            help="With rules: a side loses when its own searches say that it is this far behind, in 3 of "
+            "its moves in a row.",
         ),
     ] = None,
     drawn: Annotated[
@@ -57,7 +59,7 @@ def match(
             "--draw",
             metavar="CP",
             min=0,
-            help="With rules: drawn after move 40 when 8 searches running are within this of 0.",
+            help="With rules: drawn when 8 searches in a row are this near to 0, after move 40.",
         ),
     ] = None,
     longest: Annotated[
@@ -65,16 +67,25 @@ def match(
         typer.Option("--longest", metavar="N", min=1, help="With rules: drawn after so many half-moves."),
     ] = None,
     control: Annotated[
-        bool, typer.Option("--control", help="Play as many games without the book, for comparison.")
+        bool, typer.Option("--control", help="Also play as many games without the book, for comparison.")
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Same seed, same games.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", help="Decides all random choices; the same seed plays the same games."),
+    ] = 0,
     sprt: Annotated[
         tuple[float, float] | None,
-        typer.Option("--sprt", metavar="ELO0 ELO1", help="Stop when one of the two is accepted."),
+        typer.Option(
+            "--sprt",
+            metavar="ELO0 ELO1",
+            help="Stop when a sequential test accepts one of these Elo differences.",
+        ),
     ] = None,
     cost: options.Cost = None,
     changes: options.Set = None,
-    pgn: Annotated[Path | None, typer.Option("--pgn", metavar="FILE", help="Write all games.")] = None,
+    pgn: Annotated[
+        Path | None, typer.Option("--pgn", metavar="FILE", help="Write all games as PGN.")
+    ] = None,
     save: options.Save = None,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
@@ -82,9 +93,9 @@ def match(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Play prepared against unprepared and compare the result with what was promised.
+    """Play games with a book, and compare them with its promise.
 
-    In a match of an equilibrium run both sides are prepared: each plays its own mixed book.
+    The opponent has no book; of an equilibrium run each side plays its own mixed one.
 
     Example: preplay match runs/white --games 400 --adjudication rules --pgn games.pgn
     """
@@ -92,7 +103,7 @@ def match(
     from preplay.errors import InputError
     from preplay.files import check_writable, write_text
     from preplay.matches import Adjudication
-    from preplay.matchup.source import from_config
+    from preplay.matchup.source import BY_ENGINES, from_config
     from preplay.runs import as_data, load_run
     from preplay.runs.matches import match as match_run
     from preplay.stopping import on_interrupt
@@ -103,7 +114,8 @@ def match(
     if cost is not None and directory is not None:
         raise InputError(f"--cost {cost:g} with a run, which has its cost; expected a matchup")
     name, settings = _settings(config, changes or ())
-    if pgn is not None and not str(settings.get("kind")).startswith("chess"):
+    check_engines(name, settings, workers=workers, store=store, cluster=cluster)
+    if pgn is not None and settings.get("kind") not in BY_ENGINES:
         raise InputError(f"--pgn {pgn}: matchup '{name}' is not chess; expected a game of chess")
     with (
         from_config(name, settings, workers=workers, store=store, cluster=cluster) as matchup,
@@ -186,7 +198,7 @@ def print_match(result: MatchResult) -> None:
     sides = " and ".join(map(str, result.sides))
     prepared = "both" if result.opponent == "prepared" else sides
     of = f", score of {sides}" if prepared == "both" else ""
-    show.say(f"{result.games} games, {result.matchup}, prepared: {prepared}{of}")
+    show.say(f"{show.counted(result.games, 'game')}, {result.matchup}, prepared: {prepared}{of}")
     plain = result.scores == "results" or result.adjudication == "rules"
     what = "" if plain else ": model scores, not results"
     print(f"  scored by            {result.adjudication}{what}")
@@ -203,9 +215,9 @@ def print_match(result: MatchResult) -> None:
     )
     print(f"  book moves a game    {result.book_moves:.2f}{promised}")
     if result.settled:
-        print(f"  settled by scores    {result.settled} games, as asked for")
+        print(f"  settled by scores    {show.counted(result.settled, 'game')}, as asked for")
     if result.cut:
-        print(f"  cut as drawn         {result.cut} games, as asked for")
+        print(f"  cut as drawn         {show.counted(result.cut, 'game')}, as asked for")
     if result.time is not None:
         time = result.time
         print(f"  time after the book  {time.prepared:,.0f}, opponent {time.opponent:,.0f} a move")

@@ -17,37 +17,62 @@ if TYPE_CHECKING:
 def opponent(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILES...", help="PGN files, folders or patterns."),
+        typer.Argument(metavar="FILES...", help="Games as PGN: files, folders or patterns."),
     ],
-    side: Annotated[str, typer.Option("--side", help="The opponent's side: white or black.")],
+    side: Annotated[
+        str, typer.Option("--side", help="The side that the opponent plays: white or black.")
+    ],
     player: Annotated[
-        list[str] | None, typer.Option("--player", help="The name; may be repeated for other spellings.")
+        list[str] | None,
+        typer.Option("--player", help="The opponent's name; may be repeated for other spellings."),
     ] = None,
     population: Annotated[
         list[str] | None,
-        typer.Option("--population", metavar="FILES", help="PGN of others, for where no own games are."),
+        typer.Option(
+            "--population",
+            metavar="FILES",
+            help="Games of other players, for positions the opponent never had.",
+        ),
     ] = None,
-    since: Annotated[str, typer.Option("--since", help="Only games since this date, as in 2019.")] = "",
+    since: Annotated[
+        str, typer.Option("--since", help="Only games since this date, as 2019 or 2019-05.")
+    ] = "",
     until: Annotated[str, typer.Option("--until", help="Only games before this date.")] = "",
     speed: Annotated[
-        str, typer.Option("--speed", help="Only these: bullet, blitz, rapid, classical, correspondence.")
+        str,
+        typer.Option(
+            "--speed",
+            help="Only these speeds, separated by commas: bullet, blitz, rapid, classical, "
+            "correspondence.",
+        ),
     ] = "",
     rating: Annotated[
-        str, typer.Option("--rating", help="Only moves of players rated so, as in 2000-2400.")
+        str, typer.Option("--rating", help="Only moves of players with such a rating, as 2000-2400.")
     ] = "",
     level: Annotated[
         list[str] | None,
         typer.Option(
             "--level",
-            help="Who stands in: nodes=2000, UCI_Elo=1800, 'Skill Level=5'; the best of several.",
+            help="How strong the engine is that stands in: nodes=2000, UCI_Elo=1800, 'Skill Level=5'; of "
+            "several the one that fits best.",
         ),
     ] = None,
-    engine: Annotated[str | None, typer.Option("--engine", help="The engine that stands in.")] = None,
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="The engine that stands in where there are no games.")
+    ] = None,
     sample: Annotated[
-        int, typer.Option("--sample", min=0, help="Moves that the engine is asked about, at most, twice.")
+        int,
+        typer.Option(
+            "--sample",
+            min=0,
+            help="Ask the engine about at most so many moves to fit the model, and as many to test it.",
+        ),
     ] = 1000,
     save: Annotated[
-        Path | None, typer.Option("--save", metavar="FILE", help="Keep it for black.opponent=FILE.")
+        Path | None,
+        typer.Option(
+            "--save", metavar="FILE", help="Keep the model, for `prepare --set black.opponent=FILE`."
+        ),
     ] = None,
     seconds: options.Seconds = None,
     workers: options.Workers = None,
@@ -56,7 +81,7 @@ def opponent(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit a model to somebody's games, and tell how well it foresees the newest of them.
+    """Fit a model to a player's games, and test it on the newest.
 
     Example: preplay opponent rival.pgn --player "Rival, Anna" --side black --save rival.json
     """

@@ -28,7 +28,7 @@ def prepare(
     side: options.SideName,
     cost: options.Cost = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", min=0, help="At most this many histories.")
+        int | None, typer.Option("--budget", min=0, help="Memorize at most this many histories.")
     ] = None,
     choose: options.Choose = None,
     margin: options.Margin = None,
@@ -42,7 +42,8 @@ def prepare(
         typer.Option(
             "--rival",
             metavar="FILE[:SHARE]",
-            help="Who may come: a file of `preplay opponent`; several, with how likely each is.",
+            help="An opponent who may come: a file made by `preplay opponent`, with how likely they are; "
+            "may be repeated.",
         ),
     ] = None,
     save: options.Save = None,
@@ -57,7 +58,9 @@ def prepare(
     ] = 20,
     page: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Write a page to explore it (with --save)."),
+        typer.Option(
+            "--report", metavar="FILE", help="Also write a page to explore the book (needs --save)."
+        ),
     ] = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -114,7 +117,8 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     book, name = best.book, best.side
     show.say(f"Best book for side {name} of {matchup.name}")
     error = f" ± {best.error:.4g}" if best.error > 1e-6 else ""
-    show.fact("without preparation", f"{best.unprepared:.6g}")
+    known = matchup.known[book.side - 1] is not None
+    show.fact("with what is known" if known else "without preparation", f"{best.unprepared:.6g}")
     gain = best.value - best.unprepared
     gain = gain if abs(gain) > ROUNDING else 0.0
     chess = matchup.sides == ("white", "black")
@@ -170,8 +174,10 @@ def stopped(best: PrepareResult) -> tuple[str, str]:
             "growth stopped by",
             f"{best.ending}, before {best.side} first moves: values are the start's",
         )
-    if best.tree.complete:
+    if best.tree.complete and (best.clock is not None or best.tree.radius.any()):
         return "games stopped by", f"{best.ending}: bound and error count what was not played"
+    if best.judged is not None and (best.judged.left or best.upper - best.net <= ROUNDING):
+        return "judging stopped by", f"{best.ending}: what it did not get to is told below"
     return "growth stopped by", f"{best.ending}: the bound counts what was not looked at"
 
 
@@ -203,7 +209,8 @@ def print_deviations(matchup: Matchup[Any], book: Book, lines: int) -> None:
     chosen = [entry for entry in book.entries if entry.deviates and entry.decision is not None]
     if not chosen:
         return
-    print(f"\nOther moves than the first choice: {len(chosen)} of {len(book.entries)}")
+    print(f"\nOther moves than the first choice: {len(chosen)} of {show.histories(len(book.entries))}")
+    show.say("(what a game that gets there earns on average, memory paid)", indent=2)
     if matchup.judge is not None:
         show.say("(what is not played was not judged to its end: it may be worth less)", indent=2)
     for entry in sorted(chosen, key=lambda e: (-e.reach, len(e.history)))[:lines]:
@@ -211,12 +218,17 @@ def print_deviations(matchup: Matchup[Any], book: Book, lines: int) -> None:
         assert decision is not None
         first, played = decision.options[0], decision.options[decision.played]
         place = matchup.write_line(entry.history) or "(start)"
+        bought = entry.reach * (played.worth - first.most)
+        least = "" if first.exact else "at least "
+        buys = f": {least}{bought:+.5f} a game" if bought > 0.0 else ""
         show.say(
             f"{place}: {matchup.write_move(entry.history, played.move)} is worth {played.worth:.4f} "
-            f"from here, {matchup.write_move(entry.history, first.move)} {first.earns}",
+            f"from here, {matchup.write_move(entry.history, first.move)} {first.earns}{buys}",
             indent=2,
         )
         if decision.hoped is not None:
             reply = matchup.write_move((*entry.history, played.move), decision.hoped.reply)
             hoped = f"{reply} ({decision.hoped.probability:.0%}), then {decision.hoped.worth:.4f}"
             show.say(f"it hopes for {hoped}", indent=4)
+    if len(chosen) > lines:
+        show.say(f"... and {len(chosen) - lines:,} more (--lines N or --json for all)", indent=2)

@@ -11,17 +11,17 @@ from preplay.cli import options
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A directory made with --save.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A folder made with --save.")],
     other: Annotated[
         Path | None,
         typer.Argument(
-            metavar="OTHER", help="A second book, for a page that compares.", show_default=False
+            metavar="OTHER", help="A second run, for a page that compares two books.", show_default=False
         ),
     ] = None,
     output: Annotated[
         str,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="The HTML file to write, or a folder if it ends in /."
+            "--output", "-o", metavar="FILE", help="The HTML file to write, or a folder, if it ends in /."
         ),
     ] = "report.html",
     alternatives: Annotated[
@@ -30,7 +30,8 @@ def report(
             "--alternatives",
             min=0,
             max=20,
-            help="Ask the engine for so many moves at each position of a chess book; kept with the run.",
+            help="Also ask the engine for its best moves, so many at each position of a chess book; they "
+            "are kept with the run.",
         ),
     ] = 0,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
@@ -38,14 +39,21 @@ def report(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write one self-contained HTML page of a run: board, trainer, order to learn, what to trust.
+    """Write an HTML page to explore a run and to learn it.
+
+    It is one file, or a folder for a phone: board, trainer, order to learn, what to trust.
 
     A match is shown with its book where it is kept in RUN/match (`preplay match RUN --save RUN/match`).
+    Runs of `bounds` and matches of games other than chess have no page.
 
     Example: preplay report runs/white -o report.html --open
     """
+    from preplay.errors import InputError
     from preplay.report.page import write_report
 
+    for option, value in (("workers", workers), ("store", store)):
+        if value is not None and not alternatives:
+            raise InputError(f"--{option} {value}: expected together with --alternatives N")
     if alternatives:
         _ask(run, alternatives, workers, store, quiet)
     target = Path(output)

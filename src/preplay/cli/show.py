@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from preplay.book import Entry
-    from preplay.cli.lines import Write
     from preplay.judging import Judged
     from preplay.logistic import Curve
     from preplay.runs.keeping import Result
@@ -118,24 +116,19 @@ def one_in(probability: float) -> str:
     return f"1 in {n:.1f}" if n < 9.95 else f"1 in {n:,.0f}"
 
 
-def moves(entry: Entry, write: Write | None, most: int = 4) -> str:
-    """What a book plays at an entry, the likeliest moves first: "e4", or "e4 60% / d4 40%"."""
-    likely = sorted(entry.moves.items(), key=lambda item: -item[1])[:most]
-    shares = (("" if p > 0.9995 else f" {p:.0%}") for _, p in likely)
-    names = (move if write is None else write(entry.history, move) for move, _ in likely)
-    rest = " …" if len(entry.moves) > most else ""
-    return " / ".join(name + share for name, share in zip(names, shares, strict=True)) + rest
-
-
 def histories(count: int) -> str:
     """So many histories: "1 history", "1,200 histories"."""
     return f"{count:,} {'history' if count == 1 else 'histories'}"
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of something whose plural ends in s: "1 game", "1,200 games"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def print_judged(judged: Judged, indent: int = 23) -> None:
     """What second opinions made of a promise."""
-    rounds = f"{judged.rounds} {'round' if judged.rounds == 1 else 'rounds'}"
-    fact("judged", f"{histories(judged.searches)} in {rounds}", indent)
+    fact("judged", f"{histories(judged.searches)} in {counted(judged.rounds, 'round')}", indent)
     for line in judged.lines():
         fact("", line, indent)
 
@@ -149,13 +142,15 @@ def written(*files: Path | None, about: str = "") -> None:
 
 def kept(result: Result, *files: Path | None) -> None:
     """The files written of a result, then the directory that keeps it and what is in that."""
-    from preplay.runs.directory import RESULT
+    from preplay.runs.directory import CHECKPOINT, GAMES, POINTS, RESULT, RUN
 
     if result.run is not None or any(files):
         print()
     written(*files)
     if result.run is not None:
-        names, path = ", ".join([RESULT, *result.files()]), str(result.run.directory)
+        grown = (CHECKPOINT.replace(".", "*."), GAMES, POINTS)
+        more = [path.name for name in grown for path in sorted(result.run.directory.glob(name))]
+        names, path = ", ".join([RUN, RESULT, *result.files(), *more]), str(result.run.directory)
         if len(f"Kept in {path}: {names}") <= width():
             print(f"Kept in {path}: {names}")
         else:

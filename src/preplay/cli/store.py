@@ -12,7 +12,8 @@ from preplay.cli import options, show
 
 def store(
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="The store; default: the one all runs share.")
+        Path | None,
+        typer.Argument(metavar="FILE", help="The store; default: the one that all runs share."),
     ] = None,
     export: Annotated[
         Path | None,
@@ -22,15 +23,21 @@ def store(
     engine: Annotated[
         str | None, typer.Option("--engine", help="Filter: part of the engine's name.")
     ] = None,
-    nodes: Annotated[int | None, typer.Option("--nodes", min=1, help="Filter: this node limit.")] = None,
+    nodes: Annotated[
+        int | None, typer.Option("--nodes", min=1, help="Filter: searches of so many nodes.")
+    ] = None,
     milliseconds: Annotated[
-        int | None, typer.Option("--milliseconds", min=1, help="Filter: this time limit.")
+        int | None,
+        typer.Option("--milliseconds", min=1, help="Filter: searches of so many milliseconds."),
     ] = None,
     older: Annotated[
-        float | None, typer.Option("--older", min=0.0, help="Filter: kept so many days.")
+        float | None, typer.Option("--older", min=0.0, help="Filter: kept for more than so many days.")
     ] = None,
     false_clock: Annotated[
-        bool, typer.Option("--false-clock", help="Filter: kept by versions that told a false clock.")
+        bool,
+        typer.Option(
+            "--false-clock", help="Filter: kept by early versions, which told engines a false move clock."
+        ),
     ] = False,
     as_json: options.Json = False,
 ) -> None:

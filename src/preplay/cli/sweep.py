@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -122,9 +124,10 @@ def tell(result: SweepResult, csv: Path | None, plot: Path | None, as_json: bool
         show.print_json(as_data(result))
     else:
         measures, marked = marking(result.points, result.measures)
+        found = [[_cell(p.measure(m)) for m in measures] for p in result.points]
         cells = [
-            (p.side, p.label, *(_cell(p.measure(m)) for m in measures), *([p.ending] if marked else []))
-            for p in result.points
+            (str(p.side), p.label, *row, *([p.ending] if marked else []))
+            for p, row in zip(result.points, found, strict=True)
         ]
         heads = ("side", result.key, *measures, *(["ending"] if marked else []))
         show.print_table(heads, cells, right=range(1, 2 + len(measures)), cut=1, keys=2)
@@ -163,10 +166,15 @@ def _settings(text: str) -> list[Any]:
 
 
 def _setting(text: str) -> Any:
-    try:
+    """JSON, or a number that people write otherwise (.05, 1., +3), or the text itself."""
+    with suppress(ValueError):
         return json.loads(text)
-    except ValueError:
-        return text.strip()
+    word = text.strip()
+    with suppress(ValueError):
+        number = float(word)
+        if math.isfinite(number) and "_" not in word:
+            return int(word) if word.lstrip("+-").isdigit() else number
+    return word
 
 
 def _cell(number: float | None) -> str:

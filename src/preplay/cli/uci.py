@@ -21,52 +21,85 @@ if TYPE_CHECKING:
 def uci(
     book: Annotated[
         str,
-        typer.Option("--book", metavar="RUN|FILE", help="A run, or a .bin, .pgn, .epd or .json book."),
+        typer.Option(
+            "--book",
+            metavar="RUN|FILE",
+            help="The book to play: a run, or a .bin, .pgn, .epd or .json file.",
+        ),
     ] = "",
     engine: Annotated[
-        str, typer.Option("--engine", help="The base engine: a command or its path.")
+        str,
+        typer.Option(
+            "--engine", help="The base engine, which plays outside the book: a command or its path."
+        ),
     ] = "stockfish",
     as_opponent: Annotated[
         Path | None,
         typer.Option(
             "--as-opponent",
             metavar="RUN",
-            help="Play as the run's opponent was modelled: limits, randomness, habits, fresh hash.",
+            help="Play as the opponent of this run, with the same limits, randomness and habits.",
         ),
     ] = None,
     side: Annotated[
         str | None,
-        typer.Option("--side", help="In an equilibrium run: whose book, or whose opponent."),
+        typer.Option(
+            "--side", help="Of an equilibrium run: whose book to play, or whose opponent to be."
+        ),
     ] = None,
     by_history: Annotated[
-        bool, typer.Option("--by-history", help="Only lines of the book, no transpositions into it.")
+        bool,
+        typer.Option(
+            "--by-history", help="Play lines of the book only; other ways to its positions do not count."
+        ),
     ] = False,
     nodes: Annotated[
-        int, typer.Option("--nodes", min=0, help="Nodes a move for the base engine; 0: as told.")
+        int,
+        typer.Option(
+            "--nodes", min=0, help="Nodes of the base engine for each move; 0: the GUI decides."
+        ),
     ] = 0,
     fresh: Annotated[
         bool,
         typer.Option(
-            "--fresh-hash", help="Ask the base engine as the model does: a fresh hash each move."
+            "--fresh-hash",
+            help="Ask the base engine as the model does: with an empty hash for each move.",
         ),
     ] = False,
     randomness: Annotated[
-        float, typer.Option("--randomness", min=0.0, help="Softmax r of base moves.")
+        float,
+        typer.Option(
+            "--randomness",
+            min=0.0,
+            help="How randomly the base engine plays: r in centipawns; 0: its best move.",
+        ),
     ] = 0.0,
-    multipv: Annotated[int, typer.Option("--multipv", min=1, help="K: base moves to choose among.")] = 2,
+    multipv: Annotated[
+        int,
+        typer.Option(
+            "--multipv", min=1, help="K: how many of its best moves the base engine chooses among."
+        ),
+    ] = 2,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Of all dice; 0: another one each time.")
+        int,
+        typer.Option("--seed", min=0, help="Decides all random choices; 0: other ones at each start."),
     ] = 0,
     install_hint: Annotated[
-        bool, typer.Option("--install-hint", help="Print what to enter in a chess GUI, and end.")
+        bool, typer.Option("--install-hint", help="Print what to enter in a chess GUI, and exit.")
     ] = False,
     script: Annotated[
         Path | None,
-        typer.Option("--script", metavar="FILE", help="With --install-hint: write a wrapper script."),
+        typer.Option(
+            "--script",
+            metavar="FILE",
+            help="With --install-hint: write a script that starts this engine.",
+        ),
     ] = None,
     store: options.Store = None,
 ) -> None:
-    """Serve as a UCI engine on stdin and stdout.
+    """Play a book, or as a run's opponent, as a UCI engine.
+
+    It talks on stdin and stdout. Where the book has no move, the base engine plays.
 
     Example: preplay uci --book runs/white --engine stockfish
 
@@ -93,6 +126,8 @@ def uci(
         choices=multipv,
         seed=seed,
     )
+    if store is not None and as_opponent is None:
+        raise InputError(f"--store {store}: expected together with --as-opponent RUN")
     if script is not None and not install_hint:
         raise InputError(f"--script {script}: expected together with --install-hint")
     if install_hint:

@@ -27,10 +27,11 @@ SOURCES = {
 def rivals(given: Sequence[str], side: str, spec: str) -> list[str]:
     """The settings that `--rival FILE[:SHARE]` stands for, against a side that prepares."""
     from preplay.matchup import load_config
+    from preplay.matchup.source import BY_ENGINES
 
     if not given:
         return []
-    if not str(load_config(spec)[1].get("kind")).startswith("chess"):
+    if load_config(spec)[1].get("kind") not in BY_ENGINES:
         raise InputError(f"--rival {given[0]}: plays chess; expected a chess matchup, not '{spec}'")
     rows: list[dict[str, object]] = []
     for text in given:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from preplay.cli import show
+from preplay.cli import options, show
 
 if TYPE_CHECKING:
     from preplay.matchup import Matchup
@@ -37,10 +38,35 @@ def at_work(
     cluster: str | None,
 ) -> Iterator[Work]:
     """Open a matchup for a command; the seconds count from now, opening included."""
-    from preplay.matchup import open_matchup
+    from preplay.matchup import load_config
+    from preplay.matchup.source import from_config
     from preplay.stopping import on_interrupt
 
     left, reading = show.left(seconds), show.progress(silent)
+    name, config = load_config(spec, changes)
+    check_engines(name, config, workers=workers, store=store, cluster=cluster)
     engines: dict[str, Any] = {"workers": workers, "store": store, "cluster": cluster}
-    with open_matchup(spec, changes, **engines, progress=reading) as matchup, on_interrupt() as stop:
+    with from_config(name, config, **engines, progress=reading) as matchup, on_interrupt() as stop:
         yield Work(matchup, stop, left, show.progress(silent, matchup.telling))
+
+
+def check_engines(
+    name: str,
+    config: Mapping[str, Any],
+    *,
+    workers: int | None,
+    store: Path | None,
+    cluster: str | None,
+) -> None:
+    """Raise InputError for options that have no effect without engines; the environment may say them."""
+    from preplay.errors import InputError
+    from preplay.matchup.source import BY_ENGINES, KINDS
+
+    if config.get("kind") in BY_ENGINES or config.get("kind") not in KINDS:  # which opening refuses
+        return
+    asked = None if cluster == os.environ.get(options.CLUSTER) else cluster
+    for option, value in (("workers", workers), ("store", store), ("cluster", asked)):
+        if value is not None:
+            raise InputError(
+                f"--{option} {value}: matchup '{name}' has no engines; expected a chess matchup"
+            )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from preplay.arguments import check_number
 from preplay.errors import InputError
 from preplay.experiments.sweep import Point, Task
 from preplay.game import Side
@@ -42,8 +43,7 @@ class Reference:
 def check_randomness(values: Sequence[float]) -> None:
     """Raise InputError for an r that nobody can play with; 0 is always the best move."""
     for r in values:
-        if not 0.0 <= r < math.inf:
-            raise InputError(f"randomness {r:g}; expected a finite number of at least 0")
+        check_number("randomness", r, finite=True)
 
 
 def tasks(
@@ -113,5 +113,5 @@ def by_side(points: Sequence[Point]) -> dict[str, list[Point]]:
     """The points of each side, in rising randomness."""
     sides: dict[str, list[Point]] = {}
     for point in sorted(points, key=lambda p: float(p.setting)):
-        sides.setdefault(point.side, []).append(point)
+        sides.setdefault(str(point.side), []).append(point)
     return {side: sides[side] for side in ("white", "black") if side in sides} or sides

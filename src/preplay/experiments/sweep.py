@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from preplay import journal
-from preplay.errors import InputError, nearest
-from preplay.experiments.measures import BOOK, BOUNDS, EQUILIBRIUM, MEASURES
+from preplay.experiments.measures import BOOK, BOUNDS, EQUILIBRIUM
 from preplay.experiments.workers import computed
 from preplay.frozen import freeze
 from preplay.game import Side
@@ -40,7 +39,8 @@ class Besides:
 class Point:
     """One best book of a sweep, from the point of view of its side."""
 
-    side: str
+    side: str | int
+    """What it is called in results: 1 or 2, in chess `white` or `black`."""
     key: str
     setting: Any
     value: float
@@ -64,11 +64,26 @@ class Point:
 
     def __post_init__(self) -> None:
         freeze(self)
+        if isinstance(self.side, str) and self.side.isdecimal():  # as older versions kept it
+            object.__setattr__(self, "side", int(self.side))
 
     @property
     def whole(self) -> bool:
         """Whether nothing cut the work short; else `upper` says how much more there may be."""
         return self.ending == "complete"
+
+    def cut(self, measure: str) -> bool:
+        """Whether the work that a measure rests on was cut short: the book's, or what has its own."""
+        whose = "equilibrium" if measure in EQUILIBRIUM else "bounds" if measure in BOUNDS else ""
+        short = [] if self.whole else self.ending.split(", ")
+        return any(part.rpartition(": ")[0] == whose for part in short)
+
+    def between(self, measure: str) -> tuple[float, float] | None:
+        """The certified bounds of a measure that has them: the net of a cut book, an equilibrium."""
+        if measure == "net" and self.cut(measure):
+            return self.net, self.upper
+        low, high = (self.besides.get(f"equilibrium_{name}") for name in ("lower", "upper"))
+        return None if measure != "equilibrium" or low is None or high is None else (low, high)
 
     @property
     def gain(self) -> float:
@@ -193,13 +208,6 @@ def setting_text(setting: Any) -> str:
     return setting if isinstance(setting, str) else json.dumps(setting)
 
 
-def check_measures(names: Sequence[str]) -> None:
-    """Raise InputError for a measure that sweeps do not have."""
-    for name in names:
-        if name not in MEASURES:
-            raise InputError(f"measure '{name}'; {nearest(name, MEASURES)}")
-
-
 def run_task(task: Task, opening: Opening = opened, stop: Stop = NEVER) -> Point:
     """Prepare at one setting, and measure what is asked for besides; a stop request cuts it short."""
     from preplay.judging import afresh
@@ -218,7 +226,7 @@ def run_task(task: Task, opening: Opening = opened, stop: Stop = NEVER) -> Point
         short: list[str] = [grown.ending] if grown.ending != "complete" else []
         short += [f"{what}: {ending}" for what, ending in endings.items() if ending != "complete"]
         return Point(
-            side=matchup.sides[task.side - 1],
+            side=matchup.label(task.side),
             key=task.key,
             setting=task.setting,
             value=best.value,
@@ -294,7 +302,8 @@ def run_tasks(
     request ends the workers; what their engines found is in the store. With an `opening` of its own all
     is done in this process, and so are points that take less time than it takes to start another.
     """
-    done = {(p.side, p.key, json.dumps(p.setting)): p for p in read_points(kept)} if kept else {}
+    known = read_points(kept) if kept else []
+    done = {(str(p.side), p.key, json.dumps(p.setting)): p for p in known}
     found: dict[int, Point] = {}
     for number, task in enumerate(tasks):
         point = done.get((task.label, task.key, json.dumps(task.setting)))

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, runtime_checkable
 
+from preplay.arguments import check_listed, check_rules, is_whole, shown
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side
 from preplay.policy import Ahead, Policy, ahead_of
@@ -69,13 +70,19 @@ class Clocked(Generic[S]):
     """Whether a side may resign instead of moving."""
 
     def __post_init__(self) -> None:
+        check_rules(self.game)
         for name, pair in (("budget", self.budget), ("increment", self.increment)):
-            if not isinstance(pair, tuple) or len(pair) != 2:
-                raise InputError(f"clock {name} {pair}; expected a pair, a number for each side")
+            if not isinstance(pair, tuple) or len(pair) != 2 or not all(map(is_whole, pair)):
+                raise InputError(
+                    f"clock {name} {shown(pair)}; expected a pair, a whole number for each side"
+                )
         if min(self.budget) < 0 or min(self.increment) < 0:
             raise InputError(f"clock of {self.budget} + {self.increment}; expected numbers of at least 0")
-        if list(self.levels) != sorted(set(self.levels)) or not self.levels or self.levels[0] < 1:
-            raise InputError(f"times {list(self.levels)}; expected rising whole numbers above 0")
+        check_listed("times", self.levels)
+        levels = list(self.levels)
+        rising = all(map(is_whole, levels)) and levels == sorted(set(levels))
+        if not levels or not rising or levels[0] < 1:
+            raise InputError(f"times {levels}; expected rising whole numbers above 0")
 
     @property
     def longest(self) -> int:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
-from preplay.errors import GameError, InputError
+from preplay.arguments import check_function, check_number, check_rules, check_seed, check_whole
+from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts, sample
 from preplay.policy import Menu, Option, menu_of, softmax
@@ -37,11 +38,12 @@ class MctsPolicy(Generic[S]):
     """Player 1's value, in [0, 1], of a new leaf (neither final nor chance) instead of a random game."""
 
     def __post_init__(self) -> None:
-        if self.simulations < 1:
-            raise InputError(f"simulations {self.simulations}; expected at least 1")
-        for name, number in (("exploration", self.exploration), ("temperature", self.temperature)):
-            if not 0.0 <= number < math.inf:
-                raise InputError(f"{name} {number}; expected a finite number of at least 0")
+        check_rules(self.game)
+        check_whole("simulations", self.simulations, 1)
+        check_number("exploration", self.exploration, finite=True)
+        check_number("temperature", self.temperature, finite=True)
+        check_seed(self.seed)
+        check_function("evaluate", self.evaluate)
 
     def distributions(self, states: Sequence[S]) -> list[Distribution]:
         """What the search visits at each state; actions of probability 0 are left out."""

@@ -15,6 +15,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
+from preplay.arguments import shown
 from preplay.errors import GameError, InputError, nearest
 from preplay.game import CHANCE, FINAL, Distribution
 from preplay.games.playout import sample
@@ -146,6 +147,8 @@ class OpenSpielGame:
 
 def openspiel(text: str) -> OpenSpielGame:
     """The game that OpenSpiel knows as `text`, such as "connect_four(rows=4,columns=4)"."""
+    if not isinstance(text, str):
+        raise InputError(f"game {shown(text)}; expected a name of OpenSpiel's, as text")
     library = _library()
     text = text.strip()
     name = text.partition("(")[0]

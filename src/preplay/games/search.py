@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
+from preplay.arguments import check_function, check_number, check_rules, check_seed, check_whole
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts
@@ -55,14 +55,13 @@ class SearchPolicy(Generic[S]):
     _found: Found = field(default_factory=Found, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.depth < 1:
-            raise InputError(f"search depth {self.depth}; expected at least 1")
-        if not 0.0 <= self.randomness < math.inf:
-            raise InputError(
-                f"search randomness {self.randomness}; expected a finite number of at least 0"
-            )
-        if self.rollouts < 0:
-            raise InputError(f"search rollouts {self.rollouts}; expected at least 0")
+        check_rules(self.game)
+        check_whole("search depth", self.depth, 1)
+        check_number("search randomness", self.randomness, finite=True)
+        check_whole("search rollouts", self.rollouts)
+        check_seed(self.seed)
+        check_function("evaluate", self.evaluate)
+        check_function("key", self.key)
         if self.rollouts and self.evaluate is not None:
             raise InputError(
                 f"search rollouts {self.rollouts} with an evaluation; expected one of the two"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from preplay.arguments import check_number, check_whole
+from preplay.arguments import check_number, check_share, check_whole
 from preplay.errors import InputError
 from preplay.tree import Tree
 
@@ -50,7 +50,7 @@ class Goal(Protocol):
 
 def check_goal(goal: Goal) -> None:
     """Raise InputError for what is no goal, and for costs by which nothing can be compared."""
-    if not isinstance(goal, Goal):
+    if isinstance(goal, type) or not isinstance(goal, Goal):
         raise InputError(f"goal {goal!r}; expected one as Pays(0.001)")
     check_prices(goal.cost)
 
@@ -108,6 +108,9 @@ class Advantage:
     certain: bool = False
     limited: bool = field(default=False, repr=False)
     position: Callable[[Any], Hashable] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_share("least", self.least)
 
     @property
     def price(self) -> float:

@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from preplay.arguments import check_made
-from preplay.game import Game, S, Side, check_side, other
+from preplay.arguments import (
+    as_path,
+    check_function,
+    check_made,
+    check_number,
+    check_player,
+    check_rules,
+)
+from preplay.game import Game, S, Side, other
 from preplay.growth import checkpoints
 from preplay.growth.front import Front
 from preplay.growth.goals import Goal, Grown, GrowthProgress, Limits, check_goal
@@ -50,11 +57,16 @@ def grow(  # noqa: PLR0913  # an option each
     """
     limits = Limits() if limits is None else limits
     check_made("limits", limits, Limits, "as Limits(histories=1000)")
-    check_side(side)
+    check_rules(game)
+    check_player(side)
     check_pair(base, "base")
     check_policy(prep, "prep")
     check_evaluator(value)
     check_goal(goal)
+    check_made("stop", stop, Stop, "as Stop()")
+    check_function("progress", progress)
+    check_number("every", every)
+    checkpoint = None if checkpoint is None else as_path("checkpoint", checkpoint)
     watched = progress is not None or checkpoint is not None
     opponent = base[other(side) - 1]
     front = Front(game, side, prep, opponent, value, goal, limits, choices=choices, watched=watched)

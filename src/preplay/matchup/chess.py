@@ -19,7 +19,7 @@ from preplay.chess.engines.cluster import open_pool
 from preplay.chess.engines.speculation import Speculation
 from preplay.chess.engines.store import AnalysisStore
 from preplay.chess.players.person import Level
-from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, Search, scores
+from preplay.chess.players.play import EngineMenus, EnginePolicy, EngineValue, Search
 from preplay.chess.players.repertoire import (
     KnownGame,
     Repertoire,
@@ -81,7 +81,7 @@ def open_chess(
     white, black = search_of(settings.white, BASE_NODES), search_of(settings.black, BASE_NODES)
     preps = tuple(study(settings.prep, own) for own in (settings.white_prep, settings.black_prep))
     known = _Files.of(preps[0], 1, settings.chess960), _Files.of(preps[1], 2, settings.chess960)
-    studies = studied(preps[0], known[0]), studied(preps[1], known[1])
+    studies = studied(preps[0]), studied(preps[1])
     valuer = valuer_of(settings.value, settings.prep, settings.prep.scored)
     valuing = search_of(valuer, PREP_NODES)
     judges = judges_of(settings.judge, valuer, valuing)
@@ -138,9 +138,7 @@ def open_chess(
             engines=Engines(
                 searches=lambda: analyst.stats().searches,
                 telling=lambda: _telling(analyst),
-                scores=lambda side, lines: scores(
-                    analyst, studies[side - 1], [walk(game, h) for h in lines]
-                ),
+                scores=lambda side, lines: prep[side - 1].scores([walk(game, h) for h in lines]),
             ),
             versions={f"engine {k}": i.name for k, i in enumerate(dict.fromkeys(engines.values()), 1)},
         )
@@ -184,6 +182,14 @@ def _key(state: ChessState) -> Hashable:
     return position_key(state.board)
 
 
+FILES = {
+    "repertoire": "lines to play",
+    "avoid": "lines to avoid",
+    "extend": "lines that are known",
+}
+"""The files of a preparation, and what each should hold."""
+
+
 @dataclass(frozen=True)
 class _Files:
     """The files of a side's preparation, read."""
@@ -196,9 +202,9 @@ class _Files:
     def of(cls, prep: Preparation, side: Side, chess960: bool) -> _Files:
         """What the files say; one that changed since its run is refused."""
         found = {}
-        for name in ("repertoire", "avoid", "extend"):
+        for name, meant in FILES.items():
             if path := getattr(prep, name):
-                found[name] = read_repertoire(path, side, chess960)
+                found[name] = read_repertoire(path, side, chess960, meant)
                 before = prep.digests.get(name, "")
                 if before not in ("", found[name].digest):
                     raise InputError(f"{path}: has changed since the run; its digest was {before}")
@@ -208,8 +214,7 @@ class _Files:
 
     @property
     def digests(self) -> dict[str, str]:
-        files = {"repertoire": self.repertoire, "avoid": self.avoid, "extend": self.extend}
-        return {name: file.digest for name, file in files.items() if file is not None}
+        return {name: file.digest for name in FILES if (file := getattr(self, name)) is not None}
 
     @property
     def moves(self) -> dict[str, tuple[str, ...]] | None:
@@ -221,10 +226,9 @@ class _Files:
         return game if self.extend is None else KnownGame(game, side, self.extend)
 
 
-def studied(prep: Preparation, known: _Files) -> Search:
-    """The search of a preparation; it scores as many moves as the menu may hold or must leave out."""
-    more = 0 if known.avoid is None else known.avoid.widest
-    return replace(search_of(prep, PREP_NODES), multipv=min(218, prep.scored + more))
+def studied(prep: Preparation) -> Search:
+    """The search of a preparation; it scores as many moves as the menu may hold."""
+    return replace(search_of(prep, PREP_NODES), multipv=prep.scored)
 
 
 def _prep(
@@ -234,7 +238,8 @@ def _prep(
     if known.repertoire is None and known.avoid is None:
         return EnginePolicy(analyst, search, prep.randomness)
     most = prep.choose if prep.offering else 1
-    return RepertoirePlay(analyst, search, most, prep.margin, known.repertoire, known.avoid)
+    files = known.repertoire, known.avoid
+    return RepertoirePlay(analyst, search, most, prep.margin, *files, prep.randomness)
 
 
 def _menus(

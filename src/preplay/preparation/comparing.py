@@ -86,6 +86,7 @@ def best_of(books: Sequence[Prepared]) -> Prepared:
         grown=replace(best.grown, ending=ending),
         response=replace(best.response, upper=max(bounds)),
         judged=judged,
+        narrow=best is not last and last.grown.ending != "complete",
         fixed=Fixed(first.value, net, size, first.grown.ending, best is first),
     )
 

@@ -30,13 +30,14 @@ def book_of(
     reach = response.reach(tree, side)
     entries = [entry(tree, side, int(k), float(reach[k]), gain_of[int(k)]) for k in np.sort(chosen)]
     if prepared.choice is not None:
-        decisions = prepared.choice.decisions
-        if tree.position is not None:
+        if tree.position is None:
+            decisions = prepared.choice.decisions
+        else:
             from preplay.choice import shared
 
             decisions = shared.decisions(prepared.choice)
         decided = [decisions.get(int(k)) for k in np.sort(chosen)]
-        entries = _explained(matchup, side, entries, decided)
+        entries = _explained(matchup, side, entries, decided, prepared.narrow)
     written = matchup.notation
     return Book(
         side=side,
@@ -56,9 +57,16 @@ def book_of(
 
 
 def _explained(
-    matchup: Matchup[S], side: Side, entries: list[Entry], decided: list[Decision | None]
+    matchup: Matchup[S],
+    side: Side,
+    entries: list[Entry],
+    decided: list[Decision | None],
+    narrow: bool,
 ) -> list[Entry]:
-    """The entries with what else the book could have played, and what the preparation thinks of it."""
+    """The entries with what else the book could have played, and what the preparation thinks of it.
+
+    Of a `narrow` class nobody knows what an option is worth at most.
+    """
     menus = matchup.menus[side - 1]
     states = [walk(matchup.game, e.history) for e, d in zip(entries, decided, strict=True) if d]
     asked = iter(menus.menus(states) if menus is not None and states else ())
@@ -68,7 +76,10 @@ def _explained(
             told.append(plain)
             continue
         opinions = dict(next(asked, ()))
-        options = tuple(replace(o, opinion=opinions.get(o.move)) for o in decision.options)
+        options = tuple(
+            replace(o, opinion=opinions.get(o.move), most=1.0 if narrow else o.most)
+            for o in decision.options
+        )
         told.append(replace(plain, decision=replace(decision, options=options)))
     return told
 

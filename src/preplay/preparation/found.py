@@ -70,6 +70,9 @@ class Prepared:
     """How the moves were chosen, where there are menus; `grown` has the tree with its moves fixed."""
     fixed: Fixed | None = None
     """What the book of first choices is worth by the same values, where this one may choose."""
+    narrow: bool = False
+    """Whether it was chosen in a class of fewer deviations than was asked for, and the larger one was not
+    looked through: what else it could have played may then be worth more than its options say."""
     short: bool = False
     """Whether a larger tree is needed by the values in use: a budget has places left, which a lower price
     might fill, or the bound is further away than was asked for."""

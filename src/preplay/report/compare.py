@@ -26,7 +26,7 @@ def compared(directories: tuple[Path, Path]) -> dict[str, Any]:
             )
     results = PrepareResult.found(runs[0]), PrepareResult.found(runs[1])
     first, second = (result.book for result in results)
-    chess = words.is_chess(runs[0].matchup)
+    chess = runs[0].is_chess
     if words.game(runs[0].matchup, "") != words.game(runs[1].matchup, "") or first.side != second.side:
         pair = zip(runs, (first, second), strict=True)
         told = [f"{words.game(run.matchup, run.name)} for {run.sides[b.side - 1]}" for run, b in pair]

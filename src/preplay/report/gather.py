@@ -54,5 +54,6 @@ def _results(run: Run) -> dict[str, Any]:
 
         return {"kind": "curves"} | curves(run)
     raise InputError(
-        f"{run.directory}: a run of `preplay {run.command}`; expected one of {', '.join(COMMANDS)}"
+        f"{run.directory}: there is no page of a run of `preplay {run.command}`; "
+        f"expected one of {', '.join(COMMANDS)}"
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from preplay.errors import StoreError
 from preplay.game import Side
-from preplay.report import notation, openings, words
+from preplay.report import notation, openings
 from preplay.report.cut import columns, rounded
 from preplay.report.drawings import drawn
 from preplay.report.played import beginning
@@ -44,7 +44,7 @@ def hardened(run: Run) -> dict[str, Any]:
     tree = _together(rows, side)
     fen, chess960, early = "", bool(matchup.get("chess960")), notation.before(matchup)
     written = None
-    if words.is_chess(matchup):
+    if run.is_chess:
         fen = beginning(matchup)
         written = notation.standard(tree, fen, chess960, {})
     named = {}

@@ -11,7 +11,7 @@ from preplay.book import Book
 from preplay.equilibria.publicgame import outcomes
 from preplay.equilibria.strategy import behaviour
 from preplay.errors import StoreError
-from preplay.report import notation, openings, words
+from preplay.report import notation, openings
 from preplay.report.cut import columns, cut, rounded
 from preplay.report.drawings import drawn
 from preplay.runs.directory import BOOKS, TREE, Run
@@ -42,7 +42,7 @@ def mixture(run: Run) -> dict[str, Any]:
     start, chess960 = result.books[0].start, result.books[0].chess960
     written = None
     matchup = run.matchup
-    if words.is_chess(matchup):
+    if run.is_chess:
         written = notation.standard(tree, start, chess960, {})
     early = notation.before(matchup)
     names = {}

@@ -40,9 +40,9 @@ def played(run: Run) -> dict[str, Any]:
     if not result.played:
         raise StoreError(f"{run.directory}: has no games yet; finish its `preplay match --save`")
     matchup = run.matchup
-    if not str(matchup.get("kind")).startswith("chess"):
+    if not run.is_chess:
         raise InputError(
-            f"{run.directory}: a match of {run.name}; expected chess, of which there are boards"
+            f"{run.directory}: a match of '{run.name}', which has no page; expected a match of chess"
         )
     start = words.table(matchup, "start")
     first = 2 if " b " in str(start.get("fen") or "") else 1

@@ -60,7 +60,7 @@ def preparation(run: Run) -> dict[str, Any]:
     beyond = {k: line for k, line in beyond.items() if ends[k] in (TOO_RANDOM, NOT_WORTH, NO_ROOM)}
     matchup = run.matchup
     written = None
-    if words.is_chess(matchup):
+    if run.is_chess:
         written = notation.standard(tree, book.start, book.chess960, beyond)
     beyond = written.beyond if written else beyond
     move = np.where(tree.player[np.maximum(tree.parent, 0)] == side, tree.prep, tree.base)

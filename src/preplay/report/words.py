@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from preplay.matchup.source import BY_ENGINES
+
 Table = Mapping[str, Any]
 
 TOLD = {"engine", "options", "nodes", "depth", "milliseconds", "multipv", "randomness"} | {
@@ -29,7 +31,7 @@ MODELS = {
 
 def is_chess(matchup: Table) -> bool:
     """Whether it can be shown on a board."""
-    return matchup.get("kind") in ("chess", "chess-clock")
+    return matchup.get("kind") in BY_ENGINES
 
 
 def sides(matchup: Table) -> tuple[str, str]:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from preplay.arguments import as_path
+from preplay.arguments import as_path, check_function, check_made
 from preplay.bounding import Bounded, bound, check_asked, rare
 from preplay.frozen import freeze
 from preplay.game import S, Side
 from preplay.growth.goals import Limits
 from preplay.matchup import Matchup
+from preplay.matchup.model import check_matchup
 from preplay.runs.directory import RESULT, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.keeping import save as keep
@@ -115,15 +116,18 @@ def bounds(
     `seconds` stop the growth early: the theorem holds for what was found. With `save` the result is kept
     in that directory.
     """
+    check_matchup(matchup)
     who = matchup.side(str(side))
-    p = rare(matchup, who, cost)
+    p = float(rare(matchup, who, cost))
     check_asked(advantage, epsilon)
+    limits = Limits(histories, seconds)
+    check_made("stop", stop, Stop, "as Stop()")
+    check_function("progress", progress)
     run = None
     if save is not None:
         asked = {"side": who, "cost": p, "advantage": advantage, "epsilon": epsilon}
         identity = asked | {"matchup": settings_of(matchup)}
         run = start(as_path("save", save), "bounds", matchup.name, identity, matchup.versions)
-    limits = Limits(histories, seconds)
     found = bound(matchup, who, advantage, epsilon, p, limits, stop=stop, progress=progress)
     result = _result_of(matchup, who, found, run)
     if run is not None:

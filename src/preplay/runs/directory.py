@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from preplay import __version__
 from preplay import book as books
+from preplay.arguments import shown
 from preplay.errors import InputError, StoreError
 from preplay.files import parse_json, read_text, write_text
-from preplay.frozen import freeze
+from preplay.frozen import freeze, frozen, thawed
 from preplay.game import Side
 from preplay.matchup.model import side_named
-from preplay.matchup.source import sides_of
+from preplay.matchup.source import BY_ENGINES, sides_of
 
 if TYPE_CHECKING:
     from preplay.matchup import Matchup
@@ -35,6 +36,7 @@ POINTS, POINTS_TABLE = "points.jsonl", "points.csv"
 GAMES, GAMES_PGN = "games.jsonl", "games.pgn"
 WITH_BOOKS = ("prepare", "frontier", "equilibrium", "harden")
 """The commands whose runs hold books."""
+BEGUN = "expected a directory for the run"
 _KINDS = {"command": str, "matchup": str, "identity": dict, "versions": dict, "created": str}
 """What run.json holds besides its format."""
 FIGURES = ("figure1.svg", "figure1.png")
@@ -63,7 +65,7 @@ class Run:
     @property
     def is_chess(self) -> bool:
         """Whether it is about chess, with a clock or without."""
-        return self.matchup.get("kind") in ("chess", "chess-clock")
+        return self.matchup.get("kind") in BY_ENGINES
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -172,13 +174,29 @@ def settings_of(matchup: Matchup[Any]) -> dict[str, Any]:
     return known if sides_of(known) == matchup.sides else known | {"sides": list(matchup.sides)}
 
 
+def provenance_of(run: Run | None, matchup: Matchup[Any]) -> dict[str, Any]:
+    """What made a result, for its books; where no run keeps it, the matchup alone."""
+    if run is not None:
+        return run.provenance
+    return {"matchup": matchup.name, "identity": {"matchup": thawed(matchup.config)}}
+
+
 def start(
     directory: Path, command: str, name: str, identity: Mapping[str, Any], more: Mapping[str, str]
 ) -> Run:
     """Begin a run in `directory`, or take it up again when it belongs to the same configuration."""
-    identity = json.loads(json.dumps(identity))
+    identity = json.loads(json.dumps(frozen(dict(identity))))
+    try:
+        return _begun(directory, command, name, identity, versions() | dict(more))
+    except OSError as error:
+        raise StoreError(f"{directory}: cannot be used ({error.strerror}); {BEGUN}") from None
+
+
+def _begun(
+    directory: Path, command: str, name: str, identity: Mapping[str, Any], made: Mapping[str, str]
+) -> Run:
     if directory.exists() and not directory.is_dir():
-        raise StoreError(f"{directory}: is a file; expected a directory for the run")
+        raise StoreError(f"{directory}: is a file; {BEGUN}")
     if (directory / RUN).exists():
         run = open_run(directory)
         if run.command != command or run.identity != identity:
@@ -194,17 +212,20 @@ def start(
         command=command,
         name=name,
         identity=identity,
-        versions=versions() | dict(more),
+        versions=made,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    run.write(RUN, {"format": FORMAT} | run.provenance | {"created": run.created})
+    try:
+        run.write(RUN, {"format": FORMAT} | run.provenance | {"created": run.created})
+    except InputError as error:  # what cannot be written
+        raise StoreError(f"{error}; {BEGUN}") from None
     return run
 
 
 def open_run(directory: Path) -> Run:
     """An existing run directory."""
     path = directory / RUN
-    if not directory.is_dir():
+    if not _is_directory(directory):
         raise InputError(f"{directory}: no such run; expected the directory of a saved run")
     if not path.exists():
         raise StoreError(f"{directory}: holds no {RUN}; expected the directory of a saved run")
@@ -222,6 +243,46 @@ def open_run(directory: Path) -> Run:
     except (ValueError, OverflowError):
         raise StoreError(f"{path}: damaged (created {run.created!r}); expected a date") from None
     return run
+
+
+TOLD_BY = {
+    "tabular": ("sha256",),
+    "synthetic": ("length", "width", "luck", "seed"),
+    "openspiel": ("game",),
+}
+"""What tells games of a kind apart. Chess is one game: players and limits may be others on purpose."""
+NO_RULES = ("sides", "value", "judge", "memory", "choose", "margin", "deviations")
+"""What may differ in a matchup made in Python without its being another game or opponent."""
+
+
+def check_same_game(book: books.Book, matchup: Matchup[Any], place: str) -> None:
+    """Raise InputError for a book that was made for another game, as far as its provenance tells."""
+    identity = book.provenance.get("identity")
+    then = identity.get("matchup") if isinstance(identity, Mapping) else None
+    now: Mapping[str, Any] = matchup.config
+    kind = now.get("kind")
+    if not isinstance(then, Mapping) or then.get("kind") != kind:
+        return
+    keys: Sequence[str] = TOLD_BY.get(str(kind), ())
+    if kind == "python":
+        if then.get("name") != now.get("name"):  # what cannot be played is refused when it is
+            return
+        now = matchup.identity if "fingerprint" in then else now
+        keys = [key for key in then if key in now and key not in NO_RULES]
+    old, new = ({key: thawed(told.get(key)) for key in keys} for told in (then, now))
+    for key, was, given in _differing(old, new, ""):
+        raise InputError(
+            f"{place}: of another game ({key} was {shown(was)}, now {shown(given)}); "
+            "expected the matchup that it was made for"
+        )
+
+
+def _is_directory(path: Path) -> bool:
+    """Whether there is such a directory; a name that is too long for any names none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def maker(book: books.Book, path: Path) -> Run | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from preplay import book as books
 from preplay import tree as trees
-from preplay.arguments import as_path, check_both
+from preplay.arguments import as_path, check_both, check_function, check_made
 from preplay.book import Book
 from preplay.equilibria import SolverProgress
 from preplay.equilibria.contest import Alone, Contest, Entropy
@@ -22,7 +22,16 @@ from preplay.game import S, Side
 from preplay.growth.goals import Ending, Limits
 from preplay.matchup import Matchup
 from preplay.matchup.model import check_matchup
-from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, TREE, Run, settings_of, start
+from preplay.runs.directory import (
+    BOOKS,
+    CHECKPOINT,
+    RESULT,
+    TREE,
+    Run,
+    provenance_of,
+    settings_of,
+    start,
+)
 from preplay.runs.encoding import beside, from_data, told
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
@@ -198,6 +207,10 @@ def equilibrium(
     check_both("costs", prices)
     for price in prices:
         check_cost(price)
+    first, second = map(float, prices)
+    prices = first, second
+    check_made("stop", stop, Stop, "as Stop()")
+    check_function("progress", progress)
     run = None
     if save is not None:
         identity = {"costs": list(prices), "gap": gap, "method": method, "matchup": settings_of(matchup)}
@@ -274,7 +287,7 @@ def _side(matchup: Matchup[S], contested: Contest, side: Side, run: Run | None) 
     return MixedSide(
         expected_size=contested.equilibrium.expected_size[side - 1],
         entropy=contested.entropy[side - 1],
-        book=mixed_book(matchup, contested, side, run.provenance if run else {}),
+        book=mixed_book(matchup, contested, side, provenance_of(run, matchup)),
     )
 
 

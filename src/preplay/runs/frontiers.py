@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from preplay import book as books
 from preplay import tree as trees
-from preplay.arguments import as_path
+from preplay.arguments import as_path, check_function, check_made
 from preplay.book import Book
 from preplay.frozen import freeze
 from preplay.game import S
@@ -22,7 +22,16 @@ from preplay.matchup.model import check_matchup
 from preplay.preparation import book_of, explore
 from preplay.repairs import Repair
 from preplay.response import check_cost
-from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, settings_of, start
+from preplay.runs.directory import (
+    BOOK,
+    CHECKPOINT,
+    RESULT,
+    TREE,
+    Run,
+    provenance_of,
+    settings_of,
+    start,
+)
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.keeping import save as keep
 from preplay.runs.prepared import PrepareResult, repairs_of
@@ -163,7 +172,10 @@ def frontier(
     who = matchup.side(str(side))
     if cost is not None:
         check_cost(cost)
+        cost = float(cost)
     limits = Limits(histories, seconds)
+    check_made("stop", stop, Stop, "as Stop()")
+    check_function("progress", progress)
     run = None
     if save is not None:
         least = None if cost is None and matchup.enumerable else matchup.cost(who, cost)
@@ -185,7 +197,7 @@ def frontier(
     learned = zip(front.order.tolist(), front.gain.tolist(), strict=True)
     error = max(float(radius[radius < 0.5].max(initial=0.0)), explored.error)
     largest = front.order if tree.position is None else None
-    book = book_of(matchup, explored.largest, largest, run.provenance if run else {})
+    book = book_of(matchup, explored.largest, largest, provenance_of(run, matchup))
     result = FrontierResult(
         side=matchup.label(who),
         least_cost=explored.cost,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from preplay import book as books
-from preplay.arguments import as_path, check_number
+from preplay.arguments import as_path, check_function, check_made, check_number
 from preplay.book import Book
 from preplay.frozen import freeze
 from preplay.game import S, other
@@ -20,7 +20,7 @@ from preplay.hardening import harden as solve
 from preplay.judging import Judged
 from preplay.matchup import Matchup
 from preplay.matchup.model import check_matchup
-from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, Run, settings_of, start
+from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, Run, provenance_of, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional, told
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
@@ -152,6 +152,8 @@ def harden(
     price = matchup.cost(preparer, cost)
     menus_to_hide(matchup, hides, price, loss)
     pace = _Pace(histories, seconds, matchup)
+    check_made("stop", stop, Stop, "as Stop()")
+    check_function("progress", progress)
     run = None
     if save is not None:
         identity = {
@@ -170,7 +172,7 @@ def harden(
         limits=pace.limits(HIDING),
         stop=stop,
         progress=progress,
-        provenance=run.provenance if run else {},
+        provenance=provenance_of(run, matchup),
         checkpoint=run.path(CHECKPOINT) if run else None,
     )
     whole = (

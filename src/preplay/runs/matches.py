@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from preplay import __version__, scoring
-from preplay.arguments import as_path, check_both, check_whole
+from preplay.arguments import (
+    as_path,
+    check_both,
+    check_flag,
+    check_function,
+    check_made,
+    check_whole,
+    shown,
+)
 from preplay.book import Book
 from preplay.chess.books.naming import at_the_board
 from preplay.chess.endings import CUT, NEVER_SETTLED, SETTLED, Settling
@@ -24,7 +32,7 @@ from preplay.matches import Adjudication, Pairing, is_chess, play_match
 from preplay.matchup import Matchup
 from preplay.matchup.model import check_matchup
 from preplay.matchup.searching import BASE_NODES
-from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, settings_of, start
+from preplay.runs.directory import GAMES, GAMES_PGN, RESULT, Run, check_same_game, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.equilibria import EquilibriumResult
 from preplay.runs.frontiers import FrontierResult
@@ -225,7 +233,12 @@ def match(
     """
     check_matchup(matchup)
     check_whole("seed", seed)
+    check_flag("control", control)
+    check_made("stop", stop, Stop, "as Stop()")
+    check_function("progress", progress)
+    directory = None if save is None else as_path("save", save)
     mode = _mode(matchup, prepared, games, adjudication, sprt, settling)
+    _check_prepared(matchup, prepared, cost)
     hides = None
     if isinstance(prepared, HardenResult):
         hides = prepared.policy
@@ -233,7 +246,7 @@ def match(
         prepared = prepared.best
     pairings = _pairings(matchup, prepared, side, cost, stop)
     run = None
-    if save is not None:
+    if directory is not None:
         identity = {
             "matchup": settings_of(matchup),
             "adjudication": mode,
@@ -245,7 +258,7 @@ def match(
             identity["mix"] = [_digest(hides)]
         if mode == "rules":
             identity["settling"] = asdict(settling)
-        run = start(as_path("save", save), "match", matchup.name, identity, matchup.versions)
+        run = start(directory, "match", matchup.name, identity, matchup.versions)
     kept = run.path(GAMES) if run is not None else None
 
     def tell(played: Sequence[PlayedGame]) -> bool:
@@ -281,6 +294,7 @@ def _mode(
         check_both("sprt", sprt, "elo0 and elo1")
         scoring.sprt(scoring.Tally(0, 0, 0), *sprt)
     check_whole("games", games, 1)
+    check_made("settling", settling, Settling, "as Settling(resign=600)")
     if adjudication not in (None, *get_args(Adjudication)):
         raise InputError(f"adjudication '{adjudication}'; expected model or rules")
     if prepared is not None and not isinstance(prepared, PREPARED):
@@ -297,6 +311,25 @@ def _mode(
     return mode
 
 
+def _check_prepared(
+    matchup: Matchup[Any],
+    prepared: PrepareResult | FrontierResult | EquilibriumResult | HardenResult | Book | None,
+    cost: float | None,
+) -> None:
+    """Raise InputError for a book of another game, and for a cost where nothing is prepared."""
+    if prepared is None:
+        return
+    if cost is not None:
+        raise InputError(f"cost {shown(cost)} with a book, which has its cost; expected one of the two")
+    if isinstance(prepared, EquilibriumResult):
+        book = prepared.books[0]
+    elif isinstance(prepared, HardenResult):
+        book = prepared.best
+    else:
+        book = prepared if isinstance(prepared, Book) else prepared.book
+    check_same_game(book, matchup, _place(prepared))
+
+
 def _pairings(
     matchup: Matchup[Any],
     prepared: PrepareResult | FrontierResult | EquilibriumResult | Book | None,
@@ -305,7 +338,8 @@ def _pairings(
     stop: Stop,
 ) -> list[Pairing]:
     """The books to play: those given, or newly prepared ones."""
-    who = [matchup.side(name) for name in (("1", "2") if side == "both" else (str(side or 1),))]
+    named = ("1", "2") if side == "both" else ("1" if side is None else str(side),)
+    who = [matchup.side(name) for name in named]
     if prepared is None:
         made = [prepare_now(matchup, one, cost, stop=stop) for one in who]
         return [Pairing(one.book, tree=one.tree) for one in made]
@@ -330,7 +364,7 @@ def _pairings(
     return pairings
 
 
-def _place(prepared: PrepareResult | FrontierResult | EquilibriumResult | Book) -> str:
+def _place(prepared: PrepareResult | FrontierResult | EquilibriumResult | HardenResult | Book) -> str:
     """Where a book comes from, for messages."""
     run = None if isinstance(prepared, Book) else prepared.run
     return "the book" if run is None else str(run.directory)

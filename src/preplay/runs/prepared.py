@@ -201,7 +201,9 @@ def prepare(
         if result.ending != "complete" and run.path(RESULT).exists():
             before = PrepareResult.found(run)
             ended = before.ending == "gap" and result.ending != "gap" and _apart(before) <= _apart(result)
-            if before.ending == "complete" or ended or _better(before, result):  # there was more time then
+            if (
+                before.ending == "complete" or ended or _better(before, result)
+            ):  # there was more time then
                 return before
         keep(run, result)
     return result

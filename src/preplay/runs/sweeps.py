@@ -5,25 +5,35 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from preplay.arguments import as_path, check_listed, check_number, check_whole, shown
+from preplay.arguments import as_path, check_flag, check_whole, shown
 from preplay.errors import InputError, StoreError
 from preplay.experiments import figure1 as experiment
+from preplay.experiments.asking import (
+    besides_of,
+    check_no_engines,
+    colours_of,
+    measures_of,
+    price_of,
+    published_of,
+    randomness_of,
+    several,
+    values_of,
+    way_of,
+)
 from preplay.experiments.figure1 import Reference
-from preplay.experiments.measures import BOUNDS, EQUILIBRIUM
 from preplay.experiments.sweep import (
     Besides,
     Opening,
     Point,
     Task,
     as_csv,
-    check_measures,
     determine,
     marking,
     read_points,
@@ -31,18 +41,16 @@ from preplay.experiments.sweep import (
     setting_text,
 )
 from preplay.files import write_text
-from preplay.game import Side
 from preplay.growth.goals import Limits
 from preplay.matchup import Matchup, load_config
 from preplay.matchup.model import side_named
 from preplay.matchup.own import check_arguments
-from preplay.matchup.source import sides_of
-from preplay.response import check_budget
+from preplay.matchup.source import BY_ENGINES, sides_of
+from preplay.response import check_budget, check_cost
 from preplay.runs.directory import FIGURES, POINTS, POINTS_TABLE, RESULT, RUN, Run, start
 from preplay.runs.encoding import beside, told
 from preplay.runs.keeping import save as keep
 from preplay.stopping import NEVER, Stop
-from preplay.theorems import check_theorem1
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,8 +135,8 @@ class SweepResult:
         if others:
             raise StoreError(f"{run.path(POINTS)}: a point of {others[0]!r}; {RUN} says {key!r}")
         rows = _kept_rows(run, key)
-        place = {(row["side"], setting_text(row[key])): k for k, row in enumerate(rows)}
-        points.sort(key=lambda p: place.get((p.side, p.label), len(place)))
+        place = {(str(row["side"]), setting_text(row[key])): k for k, row in enumerate(rows)}
+        points.sort(key=lambda p: place.get((str(p.side), p.label), len(place)))
         told_of = rows[0] if rows else dict.fromkeys(MEASURED)
         asked = takewhile(lambda name: name != "ending", told_of)  # what follows is of points cut short
         measures = tuple(name for name in asked if name not in ("side", key))
@@ -173,7 +181,7 @@ Source = str | Path | Matchup[Any] | Callable[..., Matchup[Any]]
 def sweep(
     source: Source,
     key: str,
-    values: Sequence[Any],
+    values: Iterable[Any],
     *,
     side: str | int,
     measures: Iterable[str] = MEASURED,
@@ -182,7 +190,7 @@ def sweep(
     advantage: float | None = None,
     epsilon: float | None = None,
     gap: float | None = None,
-    changes: Sequence[str] = (),
+    changes: Iterable[str] = (),
     histories: int | None = None,
     seconds: float | None = None,
     workers: int | None = None,
@@ -200,26 +208,23 @@ def sweep(
     its `advantage` and `epsilon`; those of the equilibrium are to within `gap` (1e-4). With `save` the
     points are kept in that directory, and the same call goes on from there. `progress` hears of each.
     """
-    check_listed("measures", measures)
-    check_listed("values", values)
-    measures, values = tuple(measures), list(values)
-    if not values:
-        raise InputError("no values; expected at least one to sweep over")
-    check_measures(measures)
+    if not isinstance(key, str):
+        raise InputError(f"key {shown(key)}; expected a setting by its name, as 'black.randomness'")
+    measures, values, changes = measures_of(measures), values_of(values), several("changes", changes)
+    cost = price_of(cost)
     check_budget(budget)
     if key == "cost" and cost is not None:
         raise InputError(f"cost {cost:g} beside a sweep over the cost; expected one of them")
-    besides = _besides(measures, advantage, epsilon, gap)
-    limits, kept = Limits(histories, seconds), Path(store) if store is not None else None
+    besides = besides_of(measures, budget, advantage, epsilon, gap)
+    limits, kept = Limits(histories, seconds), way_of(workers, cluster, store, stop, progress)
     if isinstance(source, str | Path):
         name, config = load_config(source, changes)
+        if config.get("kind") not in BY_ENGINES:
+            check_no_engines(store=store)  # not the cluster, which may be the environment's word
         sides, opening = sides_of(config), None
     else:
-        if not callable(source) and not isinstance(source, Matchup):
-            raise InputError(f"source {shown(source)}; expected a name, a file, a matchup or a function")
-        if changes:
-            raise InputError(f"changes {changes[0]!r} of a matchup of one's own; expected none")
-        opening = _opening(source, key)
+        check_no_engines(store=store, cluster=cluster)
+        opening = _opening(source, key, changes)
         name, sides = _known(source, key, values)
         config = {}
     who = side_named(str(side), sides)
@@ -263,38 +268,16 @@ def sweep(
     return result
 
 
-GAP = 1e-4
-"""The certified gap that equilibria are solved to unless something else is asked for."""
-
-
-def _besides(
-    measures: Sequence[str], advantage: float | None, epsilon: float | None, gap: float | None
-) -> Besides:
-    """What has to be computed besides the best books, for these measures; what none uses is refused."""
-    used = {"advantage": (advantage, BOUNDS), "epsilon": (epsilon, BOUNDS), "gap": (gap, EQUILIBRIUM)}
-    for name, (given, using) in used.items():
-        if given is not None and not set(measures) & set(using):
-            raise InputError(
-                f"{name} {given} has no effect on {', '.join(measures)}; expected a measure among "
-                f"{', '.join(using)}"
-            )
-    asked = next((name for name in measures if name in BOUNDS), None)
-    bounds = None
-    if asked is not None:
-        if advantage is None or epsilon is None:
-            raise InputError(
-                f"measure '{asked}' is Theorem 1's; expected an advantage and an epsilon too"
-            )
-        check_theorem1(advantage, epsilon)
-        bounds = advantage, epsilon
-    if not any(name in EQUILIBRIUM for name in measures):
-        return Besides(bounds)
-    check_number("gap", GAP if gap is None else gap)
-    return Besides(bounds, GAP if gap is None else gap)
-
-
-def _opening(source: Matchup[Any] | Callable[..., Matchup[Any]], key: str) -> Opening:
+def _opening(source: Any, key: str, changes: Sequence[str]) -> Opening:
     """How the tasks of a sweep over one's own game come to their matchups."""
+    if isinstance(source, AbstractContextManager):
+        raise InputError(
+            "source is a matchup that is not open; expected its name, or the matchup: open it in a `with`"
+        )
+    if not callable(source) and not isinstance(source, Matchup):
+        raise InputError(f"source {shown(source)}; expected a name, a file, a matchup or a function")
+    if changes:
+        raise InputError(f"changes {shown(changes[0])} of a matchup of one's own; expected none")
     if isinstance(source, Matchup):
         if key != "cost":
             raise InputError(
@@ -332,11 +315,11 @@ def figure1(
     spec: str = "chess",
     *,
     quick: bool = False,
-    sides: Sequence[Side] = (1, 2),
+    sides: Iterable[str | int] = (1, 2),
     cost: float | None = None,
-    randomness: Sequence[float] = (),
-    changes: Sequence[str] = (),
-    published: Sequence[Reference] = (),
+    randomness: Iterable[float] = (),
+    changes: Iterable[str] = (),
+    published: Iterable[Reference] = (),
     fresh: int = 0,
     histories: int | None = None,
     seconds: float | None = None,
@@ -353,19 +336,21 @@ def figure1(
     as `fresh` says are valued again by searches that took no part in choosing them. With `histories` or
     `seconds` each point stops there, with the best so far and its certified bound.
     """
+    values = randomness_of(randomness) or (experiment.QUICK if quick else experiment.FULL)
+    colours, drawn, limits = colours_of(sides), published_of(published), Limits(histories, seconds)
+    check_whole("fresh", fresh)
+    check_flag("quick", quick)
+    price = price_of(cost) or (1e-3 if quick else 1e-4)
+    kept = way_of(workers, cluster, store, stop, progress)
     nodes = QUICK_NODES if quick else PAPER_NODES
     own = (*nodes, *AS_PUBLISHED) if spec == "chess" else ()
-    name, config = load_config(spec, (*own, *changes))
+    name, config = load_config(spec, (*own, *several("changes", changes)))
     if config.get("kind") != "chess":
         raise InputError(f"matchup '{spec}' is not chess; use `preplay sweep` for other games")
-    values = tuple(randomness) or (experiment.QUICK if quick else experiment.FULL)
-    experiment.check_randomness(values)
-    price = cost if cost is not None else 1e-3 if quick else 1e-4
     config["cost"] = price
-    kept = Path(store) if store is not None else None
-    tasks = experiment.tasks(name, config, values, sides, price, kept, Limits(histories, seconds), fresh)
+    tasks = experiment.tasks(name, config, values, colours, price, kept, limits, fresh)
     results = determine([replace(tasks[0], config=config)])
-    identity = {**results.shared, "randomness": list(values), "sides": list(sides)}
+    identity = {**results.shared, "randomness": list(values), "sides": list(colours)}
     asked = {"fresh": fresh or None, "histories": histories, "seconds": seconds}
     identity |= {name: given for name, given in asked.items() if given is not None}
     run = (
@@ -380,7 +365,7 @@ def figure1(
         columns=experiment.columns(points),
         command="figure1",
         cost=price,
-        published=tuple(published),
+        published=drawn,
         name=name,
         run=run,
     )
@@ -399,8 +384,6 @@ def _computed(
     opening: Opening | None = None,
 ) -> list[Point]:
     """The points of the tasks, in their order; a run's own are not computed again."""
-    if workers is not None:
-        check_whole("workers", workers, 1)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
     def tell(point: Point, done: int, total: int) -> None:
@@ -421,6 +404,7 @@ def _computed(
 def _cost(setting: Any) -> float:
     if isinstance(setting, bool) or not isinstance(setting, (int, float)):
         raise InputError(f"values: {json.dumps(setting)}; expected a number as cost")
+    check_cost(setting)
     return setting
 
 
@@ -430,7 +414,9 @@ def _kept_rows(run: Run, key: str) -> list[dict[str, Any]]:
         return []
     rows = run.read(RESULT).get("points")
     if not isinstance(rows, list) or any(
-        not isinstance(row, dict) or not {"side", key} <= row.keys() or not isinstance(row["side"], str)
+        not isinstance(row, dict)
+        or not {"side", key} <= row.keys()
+        or not isinstance(row["side"], str | int)
         for row in rows
     ):
         raise StoreError(f"{run.path(RESULT)}: damaged (points)")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from preplay.errors import InputError
+from preplay.matchup.source import BY_ENGINES, sides_of
 from preplay.text import cell
 
 if TYPE_CHECKING:
@@ -33,11 +34,22 @@ def book_table(*books: Book) -> DataFrame:
     """A row for each memorized history of the books; histories and moves as text."""
     rows = [
         {name: getattr(entry, name, None) for name in ENTRY}
-        | {"side": book.side, "history": " ".join(entry.history), "moves": _moves(entry.moves)}
+        | {"side": _label(book), "history": " ".join(entry.history), "moves": _moves(entry.moves)}
         for book in books
         for entry in book.entries
     ]
     return table(rows, ENTRY)
+
+
+def _label(book: Book) -> str | int:
+    """What the book's side is called in results, as far as its provenance tells: a number, or a name."""
+    identity = book.provenance.get("identity")
+    matchup = identity.get("matchup") if isinstance(identity, dict) else None
+    told = matchup if isinstance(matchup, dict) else {}
+    if "sides" in told or told.get("kind") in BY_ENGINES:  # others are called by number
+        name = sides_of(told)[book.side - 1]
+        return int(name) if name.isdecimal() else name
+    return ("white", "black")[book.side - 1] if book.start else book.side
 
 
 LEARNED = (

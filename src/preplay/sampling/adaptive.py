@@ -23,9 +23,16 @@ from typing import Generic, NamedTuple
 
 import numpy as np
 
-from preplay.errors import InputError
+from preplay.arguments import check_rules, check_whole
 from preplay.game import Game, S
-from preplay.sampling.rollouts import Outcomes, PlayoutRequest, Sampler, at, check_guarantee
+from preplay.sampling.rollouts import (
+    Outcomes,
+    PlayoutRequest,
+    Sampler,
+    at,
+    check_guarantee,
+    check_sampler,
+)
 from preplay.value import Value
 
 RATES = tuple(math.ldexp(0.8, -k) for k in range(14))
@@ -96,9 +103,11 @@ class AdaptiveRollouts(Generic[S]):
     _places: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_rules(self.game)
+        check_sampler(self.sampler)
         check_guarantee(1.0, self.delta)
-        if self.first < 0:
-            raise InputError(f"first {self.first}; expected a number of playouts of at least 0")
+        check_whole("first", self.first)
+        check_whole("asked", self.asked)
 
     @property
     def samples(self) -> int:

@@ -13,11 +13,11 @@ from typing import Generic, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from preplay.arguments import is_share
+from preplay.arguments import check_rules, check_seed, check_whole, is_number, is_share, shown
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.games.playout import PlaysItself, playouts
-from preplay.policy import REST, Policy, Uniform, check_distribution, spread_rest
+from preplay.policy import REST, Policy, Uniform, check_distribution, check_pair, spread_rest
 from preplay.randomness import seed_of
 from preplay.tree import Floats
 from preplay.value import Value
@@ -74,10 +74,10 @@ def hoeffding_samples(epsilon: float, delta: float, histories: float) -> int:
 
 def check_guarantee(epsilon: float, delta: float) -> None:
     """Raise InputError unless ε is above 0 and δ in (0, 1)."""
-    if not 0.0 < epsilon < math.inf:
-        raise InputError(f"epsilon {epsilon}; expected a number above 0")
-    if not 0.0 < delta < 1.0:
-        raise InputError(f"delta {delta}; expected a probability above 0 and below 1")
+    if not (is_number(epsilon) and 0.0 < epsilon < math.inf):
+        raise InputError(f"epsilon {shown(epsilon)}; expected a number above 0")
+    if not (is_number(delta) and 0.0 < delta < 1.0):
+        raise InputError(f"delta {shown(delta)}; expected a probability above 0 and below 1")
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,12 @@ class Sampler(Protocol[S]):
         ...
 
 
+def check_sampler(sampler: object) -> None:
+    """Raise InputError unless somebody can play games out."""
+    if not callable(getattr(sampler, "play", None)):
+        raise InputError(f"sampler {shown(sampler)}; expected one with `play`, as Playouts")
+
+
 @dataclass(frozen=True)
 class Playouts(Generic[S]):
     """Plays base against base. Games run side by side, a ply of all of them for each policy call.
@@ -145,6 +151,13 @@ class Playouts(Generic[S]):
     memory: int = 100_000
     """How many distributions are kept."""
     known: dict[tuple[str, ...], _Moves] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_rules(self.game)
+        check_pair(self.base, "base")
+        check_seed(self.seed)
+        check_whole("batch", self.batch, 1)
+        check_whole("memory", self.memory)
 
     def play(self, requests: Sequence[PlayoutRequest[S]]) -> list[Outcomes]:
         """The outcomes of each request, in their order."""
@@ -335,9 +348,10 @@ class Rollouts(Generic[S]):
     delta: float
 
     def __post_init__(self) -> None:
+        check_rules(self.game)
+        check_sampler(self.sampler)
+        check_whole("samples", self.samples, 1)
         check_guarantee(1.0, self.delta)
-        if self.samples < 1:
-            raise InputError(f"samples {self.samples}; expected a whole number of at least 1")
 
     def values(self, states: Sequence[S]) -> list[Value]:
         """The mean outcome at each state, with Hoeffding's radius (0 where nothing is random)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -12,7 +13,7 @@ from commandline import preplay
 from preplay.chess.books.lines import position_key
 from preplay.chess.books.lookup import Played, open_book
 from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit, Line, SearchRequest
-from preplay.chess.players.play import Search
+from preplay.chess.players.play import EngineMenus, EnginePolicy, Search
 from preplay.chess.players.repertoire import (
     KnownGame,
     RepertoirePlay,
@@ -59,14 +60,20 @@ def test_every_line_is_read_variations_too(italian: Path) -> None:
         ('[Variant "Chess960"]\n\n1. e4 *', "game 1: Variant 'Chess960'; expected standard chess"),
         ('[Variant "Crazyhouse"]\n\n1. e4 *', "game 1: Variant 'Crazyhouse'; expected standard chess"),
         ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n*', "game 1: starts from '8/8/8/8/8/8/8/8 w - - 0 1'"),
-        ("", "no move of White"),
+        ("", "no move of White in it; expected PGN with lines to play"),
+        (
+            "\x7fELF\x02\x01\0\0",
+            r"bad.pgn: not PGN text \(control character 0x7f in line 1\); expected PGN",
+        ),
+        ("(1. e4) 1. d4 ))( *", "game 1: brackets that do not match; expected lines"),
     ],
 )
 def test_a_file_that_is_none(tmp_path: Path, text: str, told: str) -> None:
     path = tmp_path / "bad.pgn"
     path.write_text(text)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=told) as caught:
         read_repertoire(path, 1)
+    assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="cannot read"):
         read_repertoire(tmp_path / "none.pgn", 1)
 
@@ -104,9 +111,18 @@ def test_a_repertoire_with_nothing_but_what_is_avoided(italian: Path) -> None:
 
 
 class Fixed:
-    """An analyst that always likes d4, then e4, then c4."""
+    """An analyst that always likes d4, then e4, then c4, and remembers how many moves it was to score."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def prefetch(self, requests: list[SearchRequest]) -> None:
+        self.asked += [request.multipv for request in requests]
+
+    cancel = prefetch
 
     def analyse(self, requests: list[SearchRequest]) -> list[Analysis]:
+        self.prefetch(requests)
         lines = tuple(Line(m, s, 9) for m, s in (("d2d4", 30), ("e2e4", 25), ("c2c4", 10)))
         return [Analysis(lines, "d2d4", 100) for _ in requests]
 
@@ -136,6 +152,34 @@ def test_the_last_move_of_an_avoided_line_is_never_played(tmp_path: Path) -> Non
     lines.write_text("1. d4 *\n\n1. e4 *\n\n1. c4 *\n")
     with pytest.raises(InputError, match="at the start every move is to be avoided"):
         play(None, lines).menus([root])
+
+
+def test_searches_are_wider_only_where_a_move_is_avoided(tmp_path: Path) -> None:
+    """Everywhere else, and for everybody who asks, the question is the one without lines to avoid."""
+    lines = tmp_path / "never.pgn"
+    lines.write_text("1. d4 *\n\n1. a3 *\n\n1. e4 e5 2. Nf3 *\n")
+    states = [walk(ChessGame(), moves) for moves in ((), ("e2e4", "e7e5"), ("e2e4", "c7c5"))]
+    analyst, policy = Fixed(), play(None, lines)
+    policy = replace(policy, analyst=analyst)  # type: ignore[arg-type]
+    for ask in (policy.prefetch, policy.cancel, policy.menus, policy.distributions, policy.scores):
+        analyst.asked.clear()
+        ask(states)
+        assert analyst.asked == [5, 4, 3]
+
+
+@pytest.mark.parametrize("randomness", [0.0, 20.0])
+def test_where_nothing_is_avoided_the_engine_plays_as_ever(tmp_path: Path, randomness: float) -> None:
+    lines = tmp_path / "never.pgn"
+    lines.write_text("1. d4 *\n")
+    policy = replace(play(None, lines), randomness=randomness)
+    root, after = ChessGame().root(), walk(ChessGame(), ("e2e4", "c7c5"))
+    plain = EnginePolicy(policy.analyst, policy.search, randomness)
+    assert policy.distributions([after]) == plain.distributions([after])
+    menus = EngineMenus(policy.analyst, policy.search, policy.most, policy.margin)
+    assert policy.menus([after]) == menus.menus([after])
+    (there,) = policy.distributions([root])
+    assert list(there) == (["e2e4", "c2c4"] if randomness else ["e2e4"])
+    assert sum(there.values()) == pytest.approx(1.0)
 
 
 def test_known_positions_play_themselves(italian: Path) -> None:

@@ -10,11 +10,11 @@ from typing import Protocol
 import chess
 
 from preplay.book import FILE, Book, load
+from preplay.chess.books.known import known_of
 from preplay.chess.books.lines import (
     Place,
     Spot,
     UciPath,
-    known_moves,
     position_key,
     start_board,
     walk_book,
@@ -204,6 +204,11 @@ def book_lookup(book: Book, name: str = "book") -> BookLookup:
     )
 
 
+def whole_lookup(book: Book, name: str = "book") -> BookLookup:
+    """The book with what it extends, ready to be asked."""
+    return replace(book_lookup(book, name), known=known_of(book))
+
+
 def _castled(moves: Mapping[chess.Move, float], board: chess.Board) -> dict[chess.Move, float]:
     """The same moves with castling written as `board` writes it, which Chess960 does its own way."""
     return {chess.Move.from_uci(board.uci(move)): p for move, p in moves.items()}
@@ -236,7 +241,5 @@ def open_book(path: str) -> Lookup:
     if file.suffix == ".epd":
         return EpdLookup(file.name, read_epd_book(file))
     if file.suffix == ".pgn":
-        return book_lookup(read_pgn_book(file), file.name)
-    book = load(file)
-    known = {position_key(board): moves for board, moves in known_moves(book)}
-    return replace(book_lookup(book, file.name), known=known)
+        return whole_lookup(read_pgn_book(file), file.name)
+    return whole_lookup(load(file), file.name)

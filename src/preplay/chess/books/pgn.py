@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import chess
 import chess.engine
 import chess.pgn
 
 from preplay.book import Book
+from preplay.chess.books.known import MARK, known_of, mark_line, plant
 from preplay.chess.books.lines import (
     Place,
     UciPath,
     full_order,
+    known_moves,
     legal_move,
+    position_key,
     reach_words,
     start_board,
     walk_book,
@@ -43,7 +47,9 @@ def pgn_tree(
     """The whole book as one game with variations, the most probable ones first.
 
     Own moves carry how often the position is met, its value and the gain of knowing it; `evals` adds
-    `[%eval]` where it has the position after a move. `headers` are further tags, or replace ours.
+    `[%eval]` where it has the position after a move. `headers` are further tags, or replace ours. What
+    the book extends is in it too, and marked; what of that no game from the book's start comes to is in
+    games of its own.
     """
     game = _game(book, headers or {})
     game.comment = _summary(book)
@@ -58,7 +64,7 @@ def pgn_tree(
             child = node.add_variation(move, comment=_comment(place, move, p))
             nodes[_after(place, move)] = child
             _evaluate(child, (*place.entry.history, place.board.uci(move)), evals)
-    return _text([game])
+    return _text([game, *_known_games(book, headers or {}, game)])
 
 
 def pgn_lines(
@@ -71,12 +77,13 @@ def pgn_lines(
     """The book as separate games, one a line to its end, in `order` (default: the order worth learning).
 
     Each game begins with the first position in `order` that no game before has shown, and goes on to
-    the end of the line; a comment marks where what is new begins.
+    the end of the line; a comment marks where what is new begins. What the book extends comes last.
     """
     places = {place.index: place for place in walk_book(book)}
     lines = list(_learning_lines(book, places, full_order(book, order)))
     if not lines:
         return pgn_tree(book, headers=headers)
+    known = known_of(book)
     games: list[chess.pgn.Game] = []
     for number, (new, line) in enumerate(lines, 1):
         game = _game(book, {**(headers or {}), "Round": number})
@@ -86,14 +93,38 @@ def pgn_lines(
         for place, move in line:
             for name in place.entry.history[len(board.move_stack) :]:
                 node = node.add_variation(board.push_uci(name))
-                _evaluate(node, place.entry.history, evals)
+                _evaluate(node, place.entry.history[: len(board.move_stack)], evals)
             p = dict(place.moves)[move]
             comment = _comment(place, move, p)
             node = node.add_variation(move, comment=f"New: {comment}" if place.index == new else comment)
             _evaluate(node, (*place.entry.history, board.uci(move)), evals)
             board.push(move)
+        if known:
+            mark_line(game, known)
         games.append(game)
-    return _text(games)
+    return _text([*games, *_known_games(book, headers or {})])
+
+
+def _known_games(
+    book: Book, headers: Mapping[str, object], whole: chess.pgn.Game | None = None
+) -> Iterator[chess.pgn.Game]:
+    """What the book extends, as games: with what it can be reached from added to `whole`, if that is
+    given, and the rest from where it begins."""
+    known = known_of(book)
+    if not known:
+        return
+    placed: set[Hashable] = set()
+    if whole is not None:
+        plant(whole, book.side, known, placed)
+    starts = [book.start, *(board.fen() for board, _ in known_moves(book))]
+    for start in starts if whole is None else starts[1:]:
+        game = _game(replace(book, start=start), headers)
+        if position_key(game.board()) in placed:
+            continue
+        game.comment = f"What was {MARK}"
+        plant(game, book.side, known, placed)
+        if game.variations:
+            yield game
 
 
 def _learning_lines(
@@ -129,16 +160,18 @@ def _learning_lines(
 
 
 def _way_to(place: Place, by_path: Mapping[UciPath, Place]) -> list[tuple[Place, chess.Move]] | None:
-    """The own moves before `place`; None when the book never plays one of them."""
+    """The own moves of the book before `place`; None when it never plays one that leads there. Where it
+    has no entry on the way, the move was known before."""
     way: list[tuple[Place, chess.Move]] = []
     path = place.path
     while len(path) > 1:
         before = by_path.get(path[:-2])
-        moves = [] if before is None else [m for m, _ in before.moves if _after(before, m) == path[:-1]]
-        if before is None or not moves:
-            return None
-        way.append((before, moves[0]))
-        path = before.path
+        if before is not None:
+            moves = [m for m, _ in before.moves if _after(before, m) == path[:-1]]
+            if not moves:
+                return None
+            way.append((before, moves[0]))
+        path = path[:-2]
     return way[::-1]
 
 

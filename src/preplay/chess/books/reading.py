@@ -12,6 +12,7 @@ import chess
 import chess.pgn
 
 from preplay.book import Book, Entry
+from preplay.chess.books.known import gather_known, is_known
 from preplay.chess.books.lines import position_key
 from preplay.chess.engines.analysis import CEILING, mate_score
 from preplay.errors import InputError
@@ -68,7 +69,8 @@ def games_of_lines(text: str, path: str | Path) -> Iterator[chess.pgn.Game]:
         try:
             game = chess.pgn.read_game(handle, Visitor=GameOfLines)
         except (IndexError, ValueError, RecursionError) as error:  # brackets that do not match
-            raise InputError(f"{path}: game {number}: {error}; expected lines of legal moves") from None
+            said = error if isinstance(error, ValueError) else "brackets that do not match"
+            raise InputError(f"{path}: game {number}: {said}; expected lines of legal moves") from None
         if game is None:
             return
         for found in _TOKENS.finditer(text, begin, handle.tell()):
@@ -96,15 +98,19 @@ def read_pgn_book(path: Path) -> Book:
     """The book in a PGN file that `export` wrote, perhaps with lines added or removed since.
 
     Shares, reaches, values and gains are those of the comments, as exactly as these say them; a move
-    without a comment is played as often as the others of its position.
+    without a comment is played as often as the others of its position. Moves that are marked as known
+    are no entries, but what the book extends; games of nothing else may start anywhere.
     """
     found: dict[tuple[str, ...], dict[str, chess.pgn.ChildNode]] = {}
+    known: dict[str, tuple[str, ...]] = {}
     first: chess.pgn.Game | None = None
     for number, game in enumerate(games_of_lines(read_text(path, "an exported PGN book"), path), 1):
         first = first or game
-        if (_side(first, path), _start(first, path)) != (_side(game, path), _start(game, path)):
+        same = _start(first, path) == _start(game, path)
+        own: dict[tuple[str, ...], dict[str, chess.pgn.ChildNode]] = found if same else {}
+        _gather(game, _side(game, path), own, known)
+        if _side(first, path) != _side(game, path) or not (same or (game.variations and not own)):
             raise InputError(f"{path}: game {number} has another side or start than the first one")
-        _gather(game, _side(game, path), found)
     if first is None:
         raise InputError(f"{path}: no game in it; expected a book that `preplay export --pgn` wrote")
     entries = tuple(_entry(found[history], history) for history in sorted(found, key=_shortest))
@@ -121,6 +127,7 @@ def read_pgn_book(path: Path) -> Book:
         unprepared=baseline,
         start=start,
         chess960=board.chess960,
+        known=known,
     )
 
 
@@ -152,19 +159,28 @@ def _start(game: chess.pgn.Game, path: Path) -> chess.Board:
 
 
 def _gather(
-    game: chess.pgn.Game, side: Side, found: dict[tuple[str, ...], dict[str, chess.pgn.ChildNode]]
+    game: chess.pgn.Game,
+    side: Side,
+    found: dict[tuple[str, ...], dict[str, chess.pgn.ChildNode]],
+    known: dict[str, tuple[str, ...]],
 ) -> None:
-    """Each own history with the moves that the game has there."""
+    """Each own history with the moves that the game has there; what is marked as known by position."""
     stack: list[tuple[chess.pgn.GameNode, chess.Board, tuple[str, ...]]] = [(game, game.board(), ())]
     while stack:
         node, board, history = stack.pop()
+        own = board.turn == (side == 1)
+        marked = [board.uci(child.move) for child in node.variations if own and is_known(child)]
+        if marked:
+            gather_known(board, marked, known)
+        below = []
         for child in node.variations:
             name = board.uci(child.move)
-            if board.turn == (side == 1):
+            if own and name not in marked:
                 found.setdefault(history, {}).setdefault(name, child)
             after = board.copy(stack=False)
             after.push(child.move)
-            stack.append((child, after, (*history, name)))
+            below.append((child, after, (*history, name)))
+        stack += reversed(below)
 
 
 def _entry(moves: Mapping[str, chess.pgn.ChildNode], history: tuple[str, ...]) -> Entry:

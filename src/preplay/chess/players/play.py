@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from preplay.accounts import Sources
-from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit, SearchRequest
+from preplay.chess.engines.analysis import Analysis, EngineSpec, Limit, Line, SearchRequest
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.players.habits import Habits
 from preplay.chess.rules import ChessState
@@ -104,10 +104,13 @@ class EnginePolicy:
 
 def move_distribution(analysis: Analysis, randomness: float) -> Distribution:
     """What an engine with this analysis plays: the paper's Softmax(centipawns / r)."""
-    if randomness == 0.0:
-        return {analysis.best: 1.0}
-    shares = softmax([float(line.score) for line in analysis.lines], randomness)
-    return {line.move: p for line, p in zip(analysis.lines, shares, strict=True) if p > 0.0}
+    return {analysis.best: 1.0} if randomness == 0.0 else lines_distribution(analysis.lines, randomness)
+
+
+def lines_distribution(lines: Sequence[Line], randomness: float) -> Distribution:
+    """Softmax(centipawns / r) over scored moves."""
+    shares = softmax([float(line.score) for line in lines], randomness)
+    return {line.move: p for line, p in zip(lines, shares, strict=True) if p > 0.0}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import chess
@@ -12,10 +12,10 @@ import chess.pgn
 
 from preplay.chess.books.lines import numbered, position_key
 from preplay.chess.books.reading import games_of_lines
-from preplay.chess.engines.analysis import Analysis
+from preplay.chess.engines.analysis import Analysis, SearchRequest
 from preplay.chess.engines.analyst import Analyst
-from preplay.chess.players.play import Search, move_menu
-from preplay.chess.players.sources import digest_of
+from preplay.chess.players.play import Search, lines_distribution, move_distribution, move_menu
+from preplay.chess.players.sources import BrokenFileError, digest_of, parts_of
 from preplay.chess.rules import ChessGame, ChessState
 from preplay.errors import InputError
 from preplay.game import CHANCE, Distribution, Side
@@ -23,6 +23,8 @@ from preplay.policy import Menu, Option
 
 Moves = Mapping[Hashable, tuple[str, ...]]
 """Moves by position, in the order of the file."""
+MOST_MOVES = 218
+"""No position of chess has more."""
 
 
 @dataclass(frozen=True)
@@ -45,25 +47,16 @@ class Repertoire:
         """`played` by EPD, to be kept in a file."""
         return {self.boards[key]: moves for key, moves in self.played.items()}
 
-    @property
-    def widest(self) -> int:
-        """The largest number of lines that end with different moves of one position."""
-        return max(map(len, self.ending.values()), default=0)
 
-
-def read_repertoire(path: str | Path, side: Side, chess960: bool = False) -> Repertoire:
+def read_repertoire(
+    path: str | Path, side: Side, chess960: bool = False, meant: str = "lines to play"
+) -> Repertoire:
     """Every line of the games in a PGN file, variations included; a mistake names its game.
 
-    Moves are named as standard chess or Chess960 names them, whichever is played.
+    Moves are named as standard chess or Chess960 names them, whichever is played. `meant` is what the
+    file was expected to hold.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; expected a PGN file of lines") from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
+    text = _text_of(Path(path), meant)
     played: dict[Hashable, dict[str, None]] = {}
     ending: dict[Hashable, dict[str, None]] = {}
     boards: dict[Hashable, str] = {}
@@ -81,7 +74,7 @@ def read_repertoire(path: str | Path, side: Side, chess960: bool = False) -> Rep
                     ending.setdefault(key, {})[name] = None
     if not played:
         colour = "White" if side == 1 else "Black"
-        raise InputError(f"{path}: no move of {colour} in it; expected PGN with lines to play")
+        raise InputError(f"{path}: no move of {colour} in it; expected PGN with {meant}")
     return Repertoire(
         {key: tuple(moves) for key, moves in played.items()},
         {key: tuple(moves) for key, moves in ending.items()},
@@ -89,6 +82,19 @@ def read_repertoire(path: str | Path, side: Side, chess960: bool = False) -> Rep
         boards,
         lines,
     )
+
+
+def _text_of(path: Path, meant: str) -> str:
+    """The text of a PGN file, packed or not; one that is no text is refused."""
+    try:
+        data = b"".join(parts_of(path))
+    except BrokenFileError as error:
+        said = str(error).rpartition("; ")[0] or error
+        raise InputError(f"{said}; expected PGN with {meant}") from None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 def _check_variant(game: chess.pgn.Game, chess960: bool, name: str) -> None:
@@ -140,7 +146,8 @@ class RepertoirePlay:
     """A preparation within a repertoire: policy and menus of one search.
 
     Where the repertoire has moves, the menu is its moves; elsewhere the engine's. The last own move of an
-    avoided line is on no menu. Prep is the first of the menu.
+    avoided line is on no menu: where there is one, the search scores as many moves more. Prep is the
+    first of the menu or, without a repertoire, as random as the engine's.
     """
 
     analyst: Analyst
@@ -149,34 +156,62 @@ class RepertoirePlay:
     margin: float
     only: Repertoire | None = None
     avoided: Repertoire | None = None
+    randomness: float = 0.0
 
     def prefetch(self, states: Sequence[ChessState]) -> None:
         """Let the searches begin."""
-        self.analyst.prefetch([self.search.request(state) for state in states])
+        self.analyst.prefetch([self._request(state) for state in states])
 
     def cancel(self, states: Sequence[ChessState]) -> None:
         """Drop searches that have not begun."""
-        self.analyst.cancel([self.search.request(state) for state in states])
+        self.analyst.cancel([self._request(state) for state in states])
 
     def distributions(self, states: Sequence[ChessState]) -> list[Distribution]:
-        """The first of each menu, for sure."""
-        return [{menu[0].action: 1.0} for menu in self.menus(states)]
+        """The first of each menu; where play is random, what was scored and may be played."""
+        return [self._play(state, found) for state, found in self._analysed(states)]
 
     def menus(self, states: Sequence[ChessState]) -> list[Menu]:
         """The moves that may be played at each position, what the engine likes best first."""
-        analyses = self.analyst.analyse([self.search.request(state) for state in states])
-        return [self._menu(state, found) for state, found in zip(states, analyses, strict=True)]
+        return [self._menu(state, found) for state, found in self._analysed(states)]
+
+    def scores(self, states: Sequence[ChessState]) -> list[int]:
+        """What the searches say of the positions, in centipawns for who is to move."""
+        return [found.lines[0].score for _, found in self._analysed(states)]
+
+    def _analysed(self, states: Sequence[ChessState]) -> list[tuple[ChessState, Analysis]]:
+        requests = [self._request(state) for state in states]
+        return list(zip(states, self.analyst.analyse(requests), strict=True))
+
+    def _request(self, state: ChessState) -> SearchRequest:
+        """What to ask at a position: more than usual only where a move is avoided."""
+        wide = min(MOST_MOVES, self.search.multipv + len(self._never(state)))
+        return replace(self.search, multipv=wide).request(state)
+
+    def _never(self, state: ChessState) -> tuple[str, ...]:
+        """The moves that are not to be played at a position."""
+        return () if self.avoided is None else self.avoided.ending.get(position_key(state.board), ())
+
+    def _play(self, state: ChessState, analysis: Analysis) -> Distribution:
+        avoided = self._never(state)
+        if self.only is None and not avoided:
+            return move_distribution(analysis, self.randomness)
+        first = self._menu(state, analysis)[0].action
+        if self.only is not None or self.randomness == 0.0:
+            return {first: 1.0}
+        rest = [line for line in analysis.lines if line.move not in avoided]
+        if not rest:  # a late change of the engine's mind is all that is left
+            return {first: 1.0}
+        return lines_distribution(rest[: self.search.multipv], self.randomness)
 
     def _menu(self, state: ChessState, analysis: Analysis) -> Menu:
-        key = position_key(state.board)
-        avoided = () if self.avoided is None else self.avoided.ending.get(key, ())
-        wanted = () if self.only is None else self.only.played.get(key, ())
+        avoided = self._never(state)
+        wanted = () if self.only is None else self.only.played.get(position_key(state.board), ())
         if wanted:
             opinions = dict(move_menu(analysis, 1 + len(analysis.lines), math.inf))
             options = [Option(m, opinions.get(m)) for m in wanted if m not in avoided]
             menu = tuple(sorted(options, key=lambda option: -option.liking))
         else:
-            menu = move_menu(analysis, len(analysis.lines), self.margin)
+            menu = move_menu(analysis, 1 + len(analysis.lines), self.margin)
             menu = tuple(option for option in menu if option.action not in avoided)[: self.most]
             if not menu:  # all near moves are avoided: the best of the others
                 rest = [line for line in analysis.lines if line.move not in avoided]

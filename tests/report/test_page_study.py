@@ -27,6 +27,7 @@ from preplay.report.drawings import drawn
 from preplay.report.gather import gather
 from preplay.report.notation import standard
 from preplay.report.page import write_report
+from preplay.report.prepared import _within_lines
 from preplay.report.rivalgames import met
 from preplay.report.trust import trust
 from preplay.runs.directory import open_run
@@ -118,6 +119,13 @@ def test_a_choosing_book_tells_its_choices(tmp_path: Path) -> None:
     assert choice["played"] == 1
     assert choice["options"][1][2] == pytest.approx(0.9)  # 1, less two histories to learn
     assert choice["hoped"][0] == "only"
+
+
+def test_a_page_knows_whether_books_keep_to_lines_of_ones_own() -> None:
+    assert not _within_lines({"prep": {"choose": 3}, "white_prep": None}, 1)
+    assert _within_lines({"prep": {"choose": 3}, "white_prep": {"avoid": "x.pgn"}}, 1)
+    assert not _within_lines({"prep": {}, "white_prep": {"repertoire": "x.pgn"}}, 2)
+    assert _within_lines({"prep": {"repertoire": "x.pgn"}}, 2)
 
 
 def test_a_rivals_games_are_counted_and_named() -> None:

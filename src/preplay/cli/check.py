@@ -87,7 +87,9 @@ def check(
     summary = report.summary
     elsewhere = summary.outcomes["elsewhere"]
     among = f" in the {summary.games - elsewhere} that reached the book's start" if elsewhere else ""
-    print(f"\n{show.counted(summary.games, 'game')}, {summary.moves:.1f} book moves on average{among}")
+    besides = f" and {summary.known:.1f} known before it" if summary.known else ""
+    average = f"{summary.moves:.1f} book moves{besides} on average"
+    print(f"\n{show.counted(summary.games, 'game')}, {average}{among}")
     for outcome, count in summary.outcomes.items():
         if outcome == "elsewhere" and not count:
             continue

@@ -75,6 +75,7 @@ def preparation(run: Run) -> dict[str, Any]:
         "rival": words.rival(matchup, side),
         "chess": written is not None,
         "chess960": book.chess960,
+        "lines": _within_lines(matchup, side),
         "drawing": None if written else drawn(tree, matchup),
         "start": book.start,
         **early,
@@ -110,6 +111,12 @@ def preparation(run: Run) -> dict[str, Any]:
         },
         "steps": steps,
     }
+
+
+def _within_lines(matchup: Mapping[str, Any], side: Side) -> bool:
+    """Whether a side's books keep to lines of its own, or avoid some."""
+    tables = [matchup.get(name) or {} for name in ("prep", f"{('white', 'black')[side - 1]}_prep")]
+    return any(table.get(key) for table in tables for key in ("repertoire", "avoid"))
 
 
 def _match(run: Run) -> MatchResult | None:

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { landing } from '../../../src/preplay/report/assets/grid.js';
 import { namesMove, readMoves } from '../../../src/preplay/report/assets/search.js';
-import { often, percent, points } from '../../../src/preplay/report/assets/words.js';
+import { often, percent, points, whyChosen } from '../../../src/preplay/report/assets/words.js';
 
 test('a move is found by its own name only', () => {
   assert.ok(namesMove('Bxe7', 'b4e7', 'Bxe7+', true));
@@ -31,4 +31,14 @@ test('marks fall to the lowest free cell of a column', () => {
   const full = new Map([0, 7, 14, 21, 28, 35].map((cell) => [cell, '1']));
   assert.equal(landing(four, full, 0), -1);
   assert.equal(landing({ rows: 3, columns: 3, falls: false }, new Map([[4, '1']]), 4), -1);
+});
+
+test('why the book plays a move', () => {
+  const [sound, trap] = [['e2e4', 'e4', 0.55, 0.62, 40], ['g2g4', 'g4', 0.7, 0.7, -20]];
+  assert.match(whyChosen([sound, trap], 1, false), /^Not the engine’s first choice: e4 would earn at most 62\.00% from here, g4 earns 70\.00%/);
+  assert.match(whyChosen([sound, trap], 1, true), /^Not the first choice among the moves you allow/);
+  assert.match(whyChosen([trap, sound], 0, false), /also the best against this opponent.*memory paid/);
+  assert.equal(whyChosen([sound], 0, true), 'The only move that you allow here.');
+  assert.equal(whyChosen([sound], 0, false), 'No other move was near enough to be considered.');
+  assert.match(whyChosen([['a', 'a', 0.2, 1, 0], trap], 1, false), /a would earn an unknown share/);
 });

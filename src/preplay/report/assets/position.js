@@ -4,7 +4,7 @@ import { byShare } from './app.js';
 import { bookMoves } from './cards.js';
 import { writeFen } from './chess.js';
 import { copyText, factList, find, h, section } from './dom.js';
-import { END_NAMES, endReason, often, pawns, percent, plural, points } from './words.js';
+import { END_NAMES, endReason, often, optionWorth, pawns, percent, plural, points, whyChosen } from './words.js';
 
 // Moves to choose from, as rows with a bar for their probability.
 export function moveRows(app, nodes, hint, kind) {
@@ -38,12 +38,9 @@ function choice(app, k) {
   const told = app.data.tree.choice?.[k];
   if (!told) return null;
   const { options, played, hoped } = told;
-  const worth = ([, , low, most]) => (most - low < 5e-5 ? percent(low, 2) : `at most ${percent(most, 2)}`);
-  const first = options[0][4] === null ? 'first move of your lines' : 'engine’s first choice';
-  const why = played === 0 ? `The ${first} is also the best against this opponent.`
-    : `Not the ${first}: ${options[0][1]} would earn ${worth(options[0])} from here, ${options[played][1]} earns ${worth(options[played])}, memory paid.`;
+  const why = whyChosen(options, played, app.data.lines);
   return h('div', { class: 'choice-told' }, h('p', {}, why), hoped ? h('p', {}, `It hopes for ${hoped[0]} (${percent(hoped[1], 0)}), which brings ${percent(hoped[2], 2)}.`) : '',
-    options.length > 1 ? factList(options.map((option, j) => [option[1], worth(option), [j === played ? 'the book’s move' : '', option[4] === null ? 'not among the moves that the engine scored' : ''].filter(Boolean).join(', ')])) : '');
+    options.length > 1 ? factList(options.map((option, j) => [option[1], optionWorth(option), [j === played ? 'the book’s move' : '', option[4] === null ? 'not among the moves that the engine scored' : ''].filter(Boolean).join(', ')])) : '');
 }
 
 // The engine's alternatives with what they are worth against this opponent, the answer hoped for, and the line.

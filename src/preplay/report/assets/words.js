@@ -112,3 +112,18 @@ export function endReason(code, facts) {
       return '';
   }
 }
+
+// What an option [move, said, worth, most, opinion] earns, as far as it is known.
+export function optionWorth([, , low, most]) {
+  if (most - low < 5e-5) return percent(low, 2);
+  return most >= 1 ? 'an unknown share' : `at most ${percent(most, 2)}`;
+}
+
+// Why the book plays an option: among the moves of `lines` of one's own, or among the engine's.
+export function whyChosen(options, played, lines) {
+  const [first, chosen] = [options[0], options[played]];
+  if (options.length === 1) return lines ? 'The only move that you allow here.' : 'No other move was near enough to be considered.';
+  const choice = lines ? 'first choice among the moves you allow' : first[4] === null ? 'first move of your lines' : 'engine’s first choice';
+  if (played === 0) return `The ${choice} is also the best against this opponent. What a game that gets here earns, memory paid:`;
+  return `Not the ${choice}: ${first[1]} would earn ${optionWorth(first)} from here, ${chosen[1]} earns ${optionWorth(chosen)}, memory paid.`;
+}

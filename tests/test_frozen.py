@@ -62,3 +62,10 @@ def test_the_fields_of_a_result() -> None:
             freeze(self)
 
     assert isinstance(Result({"a": 1.0}).moves, FrozenDict)
+
+
+def test_equal_ones_have_one_hash() -> None:
+    one, two = frozen({"a": 1, "b": {"c": (1, 2)}}), frozen({"b": {"c": (1, 2)}, "a": 1})
+    assert one == two
+    assert hash(one) == hash(two)
+    assert {one: "found"}[two] == "found"

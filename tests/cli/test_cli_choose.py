@@ -57,10 +57,26 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str], trap: Path) -> None
     assert "(start): b is worth 0.8400 from here, a 0.5900" in told
     assert "it hopes for natural (70%), then 1.0000" in told
     assert "first choices alone  value 0.6, net 0.6, nothing memorized" in told
+    assert "a 0.5900: +0.25000 a game" in " ".join(told.split())
+    _, told, _ = preplay(capsys, *PREPARE, trap, "--lines", "0")
+    assert "... and 1 more (--lines N or --json for all)" in told.partition("Other moves")[2]
     _, told, _ = preplay(capsys, "frontier", "--side", "1", "--cost", "0.01", trap)
     assert "(start): b is worth 0.8400 from here, a 0.5900" in told
+    assert "1  (start): b" in told  # the move beside the line to learn
     _, told, _ = preplay(capsys, "frontier", "--side", "1", "--cost", "0.01", "--deviations", "0", trap)
     assert "Nothing is worth learning" in told
+
+
+def test_what_was_cut_short_is_told_as_what_it_was(
+    capsys: pytest.CaptureFixture[str], trap: Path
+) -> None:
+    """No games are played for exact values, whatever the tree with its moves fixed looks like."""
+    seen = set()
+    for most in range(1, 8):
+        _, told, _ = preplay(capsys, *PREPARE, trap, "--histories", str(most))
+        assert "games stopped by" not in told
+        seen.add("growth stopped by" in told)
+    assert seen == {True, False}
 
 
 def test_deviations_0_is_the_book_that_plays_prep(

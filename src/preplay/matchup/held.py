@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from preplay.arguments import check_whole, shown
+from preplay.arguments import check_rules, check_whole, shown
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, actions_of, mover_at
 from preplay.games.mcts import MctsPolicy
@@ -21,21 +21,13 @@ from preplay.value import Evaluator
 Play = Policy[S] | Callable[[S], Distribution]
 """How somebody plays: a policy, or a function from a state to a distribution over its actions."""
 
-RULES = ("root", "history", "player", "actions", "chance", "next", "utility")
-"""What a game is asked."""
 OF_THE_GAME = (Uniform, SearchPolicy, MctsPolicy)
 """Policies that take their actions from the game itself."""
 
 
 def check_game(game: Any) -> None:
     """Raise InputError unless a game has its rules, says how long and wide it is, and tells histories."""
-    if isinstance(game, type):
-        raise InputError(f"game is the class {game.__name__}; expected a game, as {game.__name__}(...)")
-    lacking = [name for name in ("longest", "widest", *RULES) if not hasattr(game, name)]
-    if lacking:
-        raise InputError(
-            f"game {shown(game)} has no `{lacking[0]}`; expected a game as preplay.Game says"
-        )
+    check_rules(game)
     check_whole("longest", game.longest)
     check_whole("widest", game.widest)
     state = game.root()

@@ -384,3 +384,10 @@ def test_exports_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(StoreError, match="needs pyarrow"):
             export_analyses(store.records(), tmp_path / "a.parquet")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.store"]
+
+
+def test_a_closed_store_says_so(tmp_path: Path) -> None:
+    with AnalysisStore(tmp_path / "a.store") as store:
+        pass
+    with pytest.raises(StoreError, match=r"a\.store': closed; expected its matchup to be used inside"):
+        store.get(SETTING, position(7))

@@ -309,7 +309,10 @@ class AnalysisStore:
         try:
             yield
         except (sqlite3.Error, sqlite3.Warning) as error:
-            raise StoreError(f"analysis store '{self.path}': {error}") from error
+            reason = f"{error}"
+            if isinstance(error, sqlite3.ProgrammingError) and "closed" in reason:
+                reason = "closed; expected its matchup to be used inside its `with`"
+            raise StoreError(f"analysis store '{self.path}': {reason}") from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:

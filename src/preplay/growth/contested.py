@@ -97,6 +97,7 @@ class ContestedGrowth(Generic[S]):
         self._ask_base = tuple(to_policy(policy) for policy in self.base)
         self._ask_prep = tuple(to_policy(policy) for policy in self.prep)
         self.oracles: Asked[S] = (self._ask_value, *self._ask_base, *self._ask_prep)
+        self._asked: set[int] = set()  # the histories under way
         self._window: Window[S] = Window(self, self.limits.window, self.stop, self.progress)
         self._saved = time.monotonic()
         root, player = self.met.root()
@@ -131,6 +132,7 @@ class ContestedGrowth(Generic[S]):
                 self.ending = "interrupted"
         finally:
             self._window.forget()
+            self._asked.clear()
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -153,7 +155,8 @@ class ContestedGrowth(Generic[S]):
         """The most important history where something is needed, not known, and not asked already."""
         while self._heap:
             _, k = heapq.heappop(self._heap)
-            if self._missing(k) and not self._window.holds(k):
+            if k not in self._asked and self._missing(k):
+                self._asked.add(k)
                 return k, self._questions(k)
         return None
 
@@ -169,6 +172,7 @@ class ContestedGrowth(Generic[S]):
 
     def apply(self, k: int, asked: Asked[S]) -> None:
         """A value and the mover's policies were found, or some of these; chance is known."""
+        self._asked.discard(k)
         built, answers = self.met.built, [questions.answers.pop(k) for questions in asked]
         if self._ask_value in asked:
             built.value[k], built.radius[k] = self.met.value(k, answers.pop(0))

@@ -87,14 +87,16 @@ class Intervals:
     def carry(self, k: int) -> None:
         """Bring the bounds of `k`, and then of the histories above it, (nearly) up to date."""
         parent, choosing, stop_low = self.built.parent, self.built.choosing, self.stop_low
+        stage, certain = self.built.stage, self.certain
         all_up, all_low, on_up, on_low = self.up, self.low, self.on_up, self.on_low
         up, low = on_up[k], on_low[k]
         while True:
             least = stop_low[k]
             if least >= 0.0:  # it is possible to stop here
                 most = self.stop_up[k]
-                if up <= least and self.certain:
-                    self.drop(k)
+                if up <= least and certain:
+                    if stage[k] != CLOSED:
+                        self.drop(k)
                     up, low = most, least
                 if up < most:  # noqa: PLR1730 (a call to max takes four times as long)
                     up = most

@@ -96,7 +96,6 @@ class Window(Generic[S]):
         self._states = growing.met.states
         self._progress, self._save, self._every = progress, save, every
         self.under_way: deque[tuple[int, Asked[S]]] = deque()
-        self._held: set[int] = set()  # the histories under way
         self.start = self._told = self._saved = time.monotonic()
 
     def run(self, limits: Limits) -> Ending:
@@ -130,7 +129,6 @@ class Window(Generic[S]):
         Whether there may be more to do.
         """
         growing, under_way, size, states = self._growing, self.under_way, self._size, self._states
-        held = self._held
         met, stage, wanted = growing.met.built.parent, growing.met.built.stage, growing.wanted
         waited = False
         while not waited and len(met) < most and not (gap > 0.0 and growing.certified):
@@ -139,7 +137,6 @@ class Window(Generic[S]):
                 for questions in asked:
                     questions.submit(k, states[k] if k in states else growing.met.state(k))
                 under_way.append(question)
-                held.add(k)
             if len(met) >= most:
                 break
             if not under_way:
@@ -147,7 +144,6 @@ class Window(Generic[S]):
             k, asked = under_way[0]
             if stage[k] == CLOSED:
                 under_way.popleft()
-                held.discard(k)
                 continue
             for questions in asked:
                 if k not in questions.answers:
@@ -155,7 +151,6 @@ class Window(Generic[S]):
                     with self._stop.interruptible():
                         questions.wait(k)
             under_way.popleft()
-            held.discard(k)
             growing.apply(k, asked)
         return True
 
@@ -165,11 +160,6 @@ class Window(Generic[S]):
             for questions in asked:
                 questions.submit(k, self._growing.met.state(k))
         self.under_way.append((k, asked))
-        self._held.add(k)
-
-    def holds(self, k: int) -> bool:
-        """Whether a question about `k` is under way."""
-        return k in self._held
 
     def _between(self, now: float) -> None:
         """What is done between two waits: tell, and save."""
@@ -201,7 +191,6 @@ class Window(Generic[S]):
             for questions in asked:
                 questions.forget(k)
         self.under_way.clear()
-        self._held.clear()
 
     @property
     def asked(self) -> int:

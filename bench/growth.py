@@ -225,7 +225,7 @@ def main() -> None:
     if given.memory:
         memory(given.memory)
         return
-    cost, runs = (1e-3, 10) if given.quick else (1e-4, 5)
+    cost, runs = (1e-3, 60) if given.quick else (1e-4, 5)
     game = SyntheticGame(20, 3, luck=0.05)
     base, prep = SyntheticPolicy(game, "base", 0.2), SyntheticPolicy(game, "prep", 0.2)
     for goal in (Lemma1(cost), Pays(cost, certain=False), Pays(cost)):

@@ -389,5 +389,5 @@ def test_exports_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_closed_store_says_so(tmp_path: Path) -> None:
     with AnalysisStore(tmp_path / "a.store") as store:
         pass
-    with pytest.raises(StoreError, match=r"a\.store': closed; expected its matchup to be used inside"):
+    with pytest.raises(StoreError, match=r"a\.store': closed database; expected its matchup to be"):
         store.get(SETTING, position(7))

@@ -311,7 +311,7 @@ class AnalysisStore:
         except (sqlite3.Error, sqlite3.Warning) as error:
             reason = f"{error}"
             if isinstance(error, sqlite3.ProgrammingError) and "closed" in reason:
-                reason = "closed; expected its matchup to be used inside its `with`"
+                reason = "closed database; expected its matchup to be used inside its `with`"
             raise StoreError(f"analysis store '{self.path}': {reason}") from error
 
 

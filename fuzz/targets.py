@@ -388,12 +388,12 @@ COMMANDS_TO_SAVE = {
 @cache
 def small_runs() -> dict[str, dict[str, bytes]]:
     """The files of small runs, by the run and by their names."""
-    from preplay.cli.app import app
+    from preplay.cli.app import application
 
     found: dict[str, dict[str, bytes]] = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         for name, words in COMMANDS_TO_SAVE.items():
-            app([*words, "--save", f"{folder}/{name}"], standalone_mode=False)
+            application()([*words, "--save", f"{folder}/{name}"], standalone_mode=False)
             found[name] = {p.name: p.read_bytes() for p in (Path(folder) / name).iterdir()}
     for kept in sorted(EXAMPLES.iterdir()):  # of chess, which need an engine to be made
         found[kept.name] = {path.name: path.read_bytes() for path in sorted(kept.iterdir())}

@@ -10,7 +10,7 @@ import pytest
 import typer
 import typer.main
 
-from preplay.cli.app import app
+from preplay.cli.app import application
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -26,7 +26,7 @@ def commands(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_that_are_shown_can_be_typed(page: Path) -> None:
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(application())
     for line in commands(page):
         words = shlex.split(re.split(r" [|>#] ?", line.removeprefix("$ "))[0], comments=True)[1:]
         with typer.Context(group) as context:

@@ -128,7 +128,7 @@ def test_the_module_is_the_command() -> None:
     "code",
     [
         "import preplay",
-        "from preplay import InputError, PreplayError; from preplay.cli.app import app",
+        "from preplay import InputError, PreplayError; from preplay.cli.app import application",
         "import sys; sys.argv = ['preplay', '--help']\nfrom preplay.cli import main; main()",
     ],
 )

@@ -30,7 +30,7 @@ from preplay.chess.engines.analysis import (
     SearchPosition,
 )
 from preplay.chess.engines.store import AnalysisStore, Setting
-from preplay.cli.app import app
+from preplay.cli.app import VERBS
 from preplay.cli.calibrate import print_calibration
 from preplay.cli.cluster import _tell as tell_cluster
 from preplay.cli.lines import line, tree
@@ -288,7 +288,7 @@ def test_a_live_line_that_is_cut_says_so(
     assert capsys.readouterr().err == "\rnet 0.5, upper …".ljust(20)
 
 
-@pytest.mark.parametrize("verb", [str(verb.name) for verb in app.registered_commands])
+@pytest.mark.parametrize("verb", VERBS)
 def test_help_fits_and_speaks_no_python(
     verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,5 +312,5 @@ def test_the_list_of_commands_tells_them_in_whole_sentences(
     monkeypatch.setenv("COLUMNS", "80")
     _, out, _ = command(capsys, "--help")
     rows = [line.split(maxsplit=1) for line in out.partition("Commands:")[2].splitlines() if line]
-    assert [verb for verb, _ in rows] == [verb.name for verb in app.registered_commands]
+    assert [verb for verb, _ in rows] == list(VERBS)
     assert [verb for verb, told in rows if told.endswith("...") and verb != "figure1"] == []

@@ -15,7 +15,7 @@ from pagematches import CURVE, save_match, save_proved
 from pageruns import CHESS
 from typer.testing import CliRunner
 
-from preplay.cli.app import app
+from preplay.cli.app import application
 from preplay.errors import InputError
 from preplay.game import walk
 from preplay.judging import Judged
@@ -46,11 +46,13 @@ def test_alternatives_are_worth_what_one_answer_gives(tmp_path: Path) -> None:
     sets = [word for change in SMALL for word in ("--set", change)]
     common = ["--store", str(store), "--quiet"]
     asked = ["prepare", "chess", "--side", "white", "--budget", "3", "--save", str(run), *sets, *common]
-    done = CliRunner().invoke(app, [*asked, "--histories", "60"], catch_exceptions=False)
+    done = CliRunner().invoke(application(), [*asked, "--histories", "60"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     page = tmp_path / "page.html"
     done = CliRunner().invoke(
-        app, ["report", str(run), "-o", str(page), "--alternatives", "3", *common], catch_exceptions=False
+        application(),
+        ["report", str(run), "-o", str(page), "--alternatives", "3", *common],
+        catch_exceptions=False,
     )
     assert done.exit_code == 0, done.output
     book, found = open_run(run).book(), kept(open_run(run))
@@ -81,7 +83,7 @@ def test_alternatives_are_worth_what_one_answer_gives(tmp_path: Path) -> None:
 
 def test_alternatives_need_a_chess_book(tmp_path: Path) -> None:
     pageruns.prepare(tmp_path / "run", "synthetic", "--side", "1", "--cost", "0.01")
-    done = CliRunner().invoke(app, ["report", str(tmp_path / "run"), "--alternatives", "2"])
+    done = CliRunner().invoke(application(), ["report", str(tmp_path / "run"), "--alternatives", "2"])
     assert "--alternatives needs a chess book" in str(done.exception)
     pageruns.save_preparation(tmp_path / "chess", pageruns.chess_tree(5))
     (tmp_path / "chess" / "alternatives.json").write_text('{"format": "preplay-alternatives/1"}')

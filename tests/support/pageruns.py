@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from preplay import response, runs
 from preplay.book import Book
-from preplay.cli.app import app
+from preplay.cli.app import application
 from preplay.equilibria import solve
 from preplay.equilibria.contest import Alone, Contest, explain
 from preplay.experiments.sweep import Point
@@ -317,7 +317,7 @@ def prepare(directory: Path, game: Path | str, *options: str) -> dict[str, Any]:
 def save_run(command: str, directory: Path, game: Path | str, *options: str) -> None:
     """A real run by the command line."""
     words = [command, str(game), "--save", str(directory), "--quiet", *options]
-    done = CliRunner().invoke(app, words, catch_exceptions=False)
+    done = CliRunner().invoke(application(), words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
 
 

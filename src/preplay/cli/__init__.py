@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 LONGEST = 2000
 """Characters of a message."""
 INTERRUPTED = 130
+YOUNG = 50_000
+"""Objects made between two collections: imports and trees make many, and hardly any in circles."""
 
 
 class Interrupted(BaseException):
@@ -45,18 +47,21 @@ def main() -> None:
 
 
 def _run() -> None:
+    import gc
     import io
 
     from preplay.errors import PreplayError
 
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looked for in all that is installed
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show is shown as \\u....
             stream.reconfigure(errors="backslashreplace")
     try:
-        from preplay.cli.app import app
+        from preplay.cli.app import VERBS, application
 
-        app()
+        asked = [verb for verb in sys.argv[1:2] if verb in VERBS]
+        application(asked or VERBS)()
         sys.stdout.flush()
     except PreplayError as error:
         _fail(str(error), 1)

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from preplay import __version__
-from preplay.cli import (
-    Interrupted,
-    bounds,
-    calibrate,
-    check,
-    cluster,
-    draw,
-    equilibrium,
-    export,
-    figure1,
-    frontier,
-    harden,
-    match,
-    matchups,
-    opponent,
-    prepare,
-    report,
-    store,
-    sweep,
-    uci,
+from preplay.cli import Interrupted
+
+VERBS = (
+    "prepare",
+    "frontier",
+    "bounds",
+    "calibrate",
+    "equilibrium",
+    "harden",
+    "draw",
+    "sweep",
+    "figure1",
+    "export",
+    "uci",
+    "match",
+    "check",
+    "opponent",
+    "report",
+    "store",
+    "cluster",
+    "matchups",
 )
+"""In the order of the help; each is the function of its name in the file of its name."""
 
 
 class _Verbs(TyperGroup):
@@ -75,25 +78,13 @@ class _Verb(TyperCommand):
                     formatter.write_dl(rows)
 
 
-app = typer.Typer(
-    name="preplay",
-    cls=_Verbs,
-    help="What is worth memorizing before a game?",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
-
 def _version(value: bool) -> None:
     if value:
         print(f"preplay {__version__}")
         raise typer.Exit
 
 
-@app.callback()
-def common(
+def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -101,22 +92,18 @@ def common(
     """What is worth memorizing before a game?"""
 
 
-_verb = partial(app.command, cls=_Verb)
-_verb("prepare")(prepare.prepare)
-_verb("frontier")(frontier.frontier)
-_verb("bounds")(bounds.bounds)
-_verb("calibrate")(calibrate.calibrate)
-_verb("equilibrium")(equilibrium.equilibrium)
-_verb("harden")(harden.harden)
-_verb("draw")(draw.draw)
-_verb("sweep")(sweep.sweep)
-_verb("figure1")(figure1.figure1)
-_verb("export")(export.export)
-_verb("uci")(uci.uci)
-_verb("match")(match.match)
-_verb("check")(check.check)
-_verb("opponent")(opponent.opponent)
-_verb("report")(report.report)
-_verb("store")(store.store)
-_verb("cluster")(cluster.cluster)
-_verb("matchups")(matchups.matchups)
+def application(verbs: Iterable[str] = VERBS) -> typer.Typer:
+    """The command line with these verbs; a start with one verb need not read and build the others."""
+    app = typer.Typer(
+        name="preplay",
+        cls=_Verbs,
+        help="What is worth memorizing before a game?",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_common)
+    for verb in verbs:
+        app.command(verb, cls=_Verb)(getattr(import_module(f"preplay.cli.{verb}"), verb))
+    return app

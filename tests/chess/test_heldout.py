@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -47,6 +48,20 @@ def test_followed_by_the_opponents_moves_alone(tmp_path: Path) -> None:
     assert found.book.answered_seen == pytest.approx(3 / 5)
     with pytest.raises(InputError, match="no game in which Nobody has Black and that comes to"):
         held_out(BOOK, [path], ["Nobody"])
+
+
+def test_what_the_book_extends_is_played_and_not_counted(tmp_path: Path) -> None:
+    path = tmp_path / "new.pgn"
+    path.write_text(pgn("1. e4 e5 2. Nf3 Nc6 3. Bc4 Nf6") + pgn("1. d4 e6"))
+    deep = tuple(entry for entry in BOOK.entries if len(entry.history) == 4)
+    known = {}
+    for before, move in (("", "e2e4"), ("e4 e5", "g1f3")):
+        board = chess.Board()
+        for san in before.split():
+            board.push_san(san)
+        known[board.epd()] = (move,)
+    found = held_out(replace(BOOK, entries=deep, known=known), [path], ["rival"])
+    assert found.book.seen == pytest.approx((1 + 0) / 2)  # 3. Bb5, and nothing after 1. e4 e6
 
 
 def tables(lines: list[str]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

@@ -97,10 +97,14 @@ def test_deviations_0_is_the_book_that_plays_prep(
         (("--choose", "3"), "a tabular game has its menus in its file"),
         (("--deviations", "-1"), "greater than or equal to 0"),
         (("--set", "deviations=x"), "deviations"),
+        (
+            ("--deviations", "1", "--set", "deviations=2"),
+            "--deviations 1 and --set deviations=2; expected one of the two",
+        ),
     ],
 )
 def test_mistakes(
-    capsys: pytest.CaptureFixture[str], trap: Path, flags: tuple[str, str], told: str
+    capsys: pytest.CaptureFixture[str], trap: Path, flags: tuple[str, ...], told: str
 ) -> None:
     code, _, err = preplay(capsys, *PREPARE, trap, *flags)
     assert code in (1, 2)

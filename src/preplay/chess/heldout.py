@@ -11,7 +11,7 @@ import chess
 
 from preplay.book import Book
 from preplay.chess.books.lines import position_key
-from preplay.chess.books.lookup import BookLookup, Played, book_lookup
+from preplay.chess.books.lookup import BookLookup, Played, book_lookup, whole_lookup
 from preplay.chess.check import plies_before
 from preplay.chess.players.filters import date_of
 from preplay.chess.players.names import meant
@@ -95,7 +95,7 @@ def held_out(
 
 
 def _followed(book: Book, games: Iterable[tuple[ReadGame, int]]) -> Followed:
-    lookup = book_lookup(book)
+    lookup = whole_lookup(book)
     leads = _leads(lookup)
     carried: list[int] = []
     given: list[float] = []
@@ -125,7 +125,10 @@ def _followed(book: Book, games: Iterable[tuple[ReadGame, int]]) -> Followed:
 
 
 def follow(lookup: BookLookup, side: Side, game: ReadGame, before: int) -> tuple[int, chess.Board]:
-    """Play a book against the opponent's moves of a game: how many moves it plays, and where it ends."""
+    """Play a book against the opponent's moves of a game: how many moves it plays, and where it ends.
+
+    Moves that the book extends are played and not counted.
+    """
     board = game.start.copy()
     for move in game.moves[:before]:
         board.push(move)
@@ -138,7 +141,7 @@ def follow(lookup: BookLookup, side: Side, game: ReadGame, before: int) -> tuple
             hit = lookup.find(Played(lookup.start, tuple(path), board))
             if hit is None:
                 return count, board
-            count += 1
+            count += not hit.known
             move = next(iter(hit.moves))
         else:
             if not theirs or not board.is_legal(theirs[0]):

@@ -58,7 +58,7 @@ def frontier(
 
     if plot is not None:
         check_figure(plot)
-    changes = [*(changes or ()), *to_choose(spec, choose, margin, deviations)]
+    changes = to_choose(spec, changes or (), choose, margin, deviations)
     changes += bound_to(spec, side, repertoire, avoid, extend)
     silent = quiet or as_json
     with at_work(spec, changes, seconds, silent, workers=workers, store=store, cluster=cluster) as work:

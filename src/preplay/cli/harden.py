@@ -87,7 +87,7 @@ def harden(
     from preplay.runs import as_data
     from preplay.runs.hardened import harden as harden_run
 
-    settings = [*to_choose(spec, choose, margin, deviations), *(changes or ())]
+    settings = to_choose(spec, changes or (), choose, margin, deviations)
     silent = quiet or as_json
     with at_work(spec, settings, seconds, silent, workers=workers, store=store, cluster=cluster) as work:
         matchup, stop, left, progress = work

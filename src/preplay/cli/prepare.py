@@ -79,7 +79,7 @@ def prepare(
         raise InputError("--report needs --save DIR, where what the page shows is kept")
     if page is not None:
         check_writable(page)
-    changes = [*(changes or ()), *to_choose(spec, choose, margin, deviations)]
+    changes = to_choose(spec, changes or (), choose, margin, deviations)
     changes += words.rivals(rival or (), side, spec)
     changes += bound_to(spec, side, repertoire, avoid, extend)
     silent = quiet or as_json

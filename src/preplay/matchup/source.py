@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,12 +24,14 @@ TABULAR = ("deviations",)
 """What may be set of a tabular game: all else is in its file."""
 
 
-def to_choose(spec: str, choose: int | None, margin: float | None, deviations: int | None) -> list[str]:
-    """The changes to a matchup that let its books choose their moves (fact 9 of docs/model.md)."""
+def to_choose(
+    spec: str, changes: Sequence[str], choose: int | None, margin: float | None, deviations: int | None
+) -> list[str]:
+    """The changes, and those that let books choose their moves (fact 9 of docs/model.md)."""
     all_three = {"choose": choose, "margin": margin, "deviations": deviations}
     given = {name: value for name, value in all_three.items() if value is not None}
     if not given:
-        return []
+        return list(changes)
     kind = load_config(spec)[1].get("kind")
     if kind == "tabular":
         name = next((name for name in given if name not in TABULAR), None)
@@ -41,8 +43,12 @@ def to_choose(spec: str, choose: int | None, margin: float | None, deviations: i
     elif kind == "synthetic":
         first, value = next(iter(given.items()))
         raise InputError(f"--{first} {value}: synthetic games have no menus; expected another kind")
-    own = kind in ("python", "tabular")
-    return [f"{'' if own else 'prep.'}{name}={value}" for name, value in given.items()]
+    where = "" if kind in ("python", "tabular") else "prep."
+    for change in changes:
+        key = change.partition("=")[0].strip()
+        if key.startswith(where) and (name := key.removeprefix(where)) in given:
+            raise InputError(f"--{name} {given[name]} and --set {change}; expected one of the two")
+    return [*changes, *(f"{where}{name}={value}" for name, value in given.items())]
 
 
 def bound_to(

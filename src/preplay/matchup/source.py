@@ -46,8 +46,9 @@ def to_choose(
     where = "" if kind in ("python", "tabular") else "prep."
     for change in changes:
         key = change.partition("=")[0].strip()
-        if key.startswith(where) and (name := key.removeprefix(where)) in given:
-            raise InputError(f"--{name} {given[name]} and --set {change}; expected one of the two")
+        option = key.removeprefix(where)
+        if key.startswith(where) and option in given:
+            raise InputError(f"--{option} {given[option]} and --set {change}; expected one of the two")
     return [*changes, *(f"{where}{name}={value}" for name, value in given.items())]
 
 

@@ -48,7 +48,7 @@ class Alternative:
     memory from here on, as a share of the games that get here."""
     most: float
     """No book with this move nets more from here. Larger than `worth` where the move was given up before
-    all about it was known. Where a budget is used up, both are for as many places as it has here."""
+    all about it was known. Where a budget binds, both are for the places the rest of the book leaves."""
     opinion: float | None = None
     """What the policy that offers it thinks of it: in chess the engine's centipawns. None: the
     engine scored other moves only."""

@@ -227,8 +227,21 @@ def test_every_option_is_told_with_what_it_is_worth(
         assert played.worth >= max(option.worth for option in decided.options) - 1e-9
 
 
+def _three_in_a_row() -> Raw:
+    """The first gains 0.1; the third gains as much again, but only together with the second."""
+
+    def edge(base: float, prep: float, to: Raw, menu: bool = False) -> Raw:
+        return {"base": base, "prep": prep, "to": to, "menu": menu}
+
+    third = {"a": edge(0, 0, {"utility": 0.0}, True), "b": edge(1, 1, {"utility": 0.1})}
+    second = {"a": edge(1, 1, {"player": 2, "actions": third})}
+    first = {"a": edge(1, 0, {"utility": 0.2}), "b": edge(0, 1, {"player": 2, "actions": second}, True)}
+    return {"format": tabular.FORMAT, "root": {"player": 2, "actions": first}}
+
+
 @settings(max_examples=60, deadline=None)
 @given(MENUS, SIDES, COSTS, DEVIATIONS, st.integers(1, 3))
+@example(_three_in_a_row(), 2, 0.003, 1, 2)
 def test_within_a_budget_options_are_compared_with_as_many_places(
     raw: Raw, side: Side, cost: float, most: int | None, budget: int
 ) -> None:
@@ -237,7 +250,8 @@ def test_within_a_budget_options_are_compared_with_as_many_places(
     choice = choose(tree, side, cost, budget)
     every = list(plans(raw["root"], side, most))
     book = plan_of(choice)
-    places = len(book) if choice.best.size == budget else math.inf
+    # Even a budget that is not used up can bind: a better book may need more places than are left.
+    places = budget if choose(tree, side, cost).best.size > budget else math.inf
     reach = dict(zip(choice.best.nodes.tolist(), choice.best.reach.tolist(), strict=True))
     for k, decided in choice.decisions.items():
         history = choice.tree.history(k)
@@ -255,6 +269,8 @@ def test_within_a_budget_options_are_compared_with_as_many_places(
             most_told = choice.best.net + reach[k] * (option.most - played.worth)
             assert told - 1e-9 <= max(others) <= most_told + 1e-9
         assert played.worth >= max(option.worth for option in decided.options) - 1e-9
+        if not history:  # nothing outside: the game from here on is the whole game
+            assert played.worth == pytest.approx(choice.best.net, abs=1e-9)
 
 
 def begins(history: History, other: History) -> bool:

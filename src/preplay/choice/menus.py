@@ -162,8 +162,10 @@ def _decisions(made: Choice) -> dict[int, Decision]:
     plans = Plans.of(tree, side, pi, value)
     hope = _hopeful(tree, side, plans, pi, value, budget is not None)
     picked, _, _ = _pick(plans, cost, budget)
-    worth, below = _worths(plans, cost, budget, picked)
-    most = worth if hope is None else _worths(hope, cost, budget, picked)[0]
+    unlimited = _pick(plans, cost, None)[0]
+    spare = None if budget is None or unlimited.sum() <= budget else budget - int(picked.sum())
+    worth, below = _worths(plans, cost, spare, picked)
+    most = worth if hope is None else _worths(hope, cost, spare, picked)[0]
     extra = np.zeros(tree.size)  # what the book adds at a history to stopping there
     extra[plans.node[picked]] = below[picked]
     index = {int(k): j for j, k in enumerate(made.origin)}
@@ -199,11 +201,11 @@ def _decisions(made: Choice) -> dict[int, Decision]:
     return found
 
 
-def _worths(plans: Plans, cost: float, budget: int | None, picked: Bools) -> tuple[Floats, Floats]:
+def _worths(plans: Plans, cost: float, spare: int | None, picked: Bools) -> tuple[Floats, Floats]:
     """What each plan is worth, and what the picked ones add with all that was picked below them.
 
-    Where a budget binds, the plans of a history of the book are worth what they earn with as many places
-    as the book has there: so the one that is picked is the best of them.
+    Where a budget binds, with `spare` of its places empty, the plans of a history of the book are worth
+    what they earn with the places that the rest of the book leaves: the picked one is the best of them.
     """
     weight = plans.gain - cost
     _, worth, _ = kernels.heaviest_plan(plans.node, plans.above, weight, plans.beaten)
@@ -212,13 +214,13 @@ def _worths(plans: Plans, cost: float, budget: int | None, picked: Bools) -> tup
         if plans.above[j] >= 0:
             below[plans.above[j]] += below[j]
             places[plans.above[j]] += places[j]
-    if budget is None or picked.sum() < budget:
+    if spare is None:
         return worth, below
     size, place = kernels.preorder(plans.above)
     at = np.argsort(place).astype(np.int32)
     usable = np.where(plans.beaten, -2.0, weight)  # no book gains more than 1
     worth = worth.copy()
-    places_at = dict(zip(plans.node[picked].tolist(), places[picked].tolist(), strict=True))
+    places_at = dict(zip(plans.node[picked].tolist(), (places[picked] + spare).tolist(), strict=True))
     for j, k in enumerate(plans.node.tolist()):
         if k in places_at:
             hanging = np.sort(at[place[j] + 1 : place[j] + size[j]])

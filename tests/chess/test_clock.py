@@ -222,19 +222,19 @@ def test_without_time_the_guess_is_told_as_a_guess(
 
 
 def test_other_commands_call_a_guess_a_guess(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = preplay(capsys, *command(store, "equilibrium", "--cost", 0.02, "--json"))
+    code, out, _ = preplay(capsys, *command(store, "equilibrium", "--cost", 0.05, "--json"))
     data = json.loads(out)
     assert code == 0
     assert data["lower"] <= 0.0
     assert data["upper"] >= 1.0
     assert data["sampling_error"] > 0.9
     assert data["lower"] < data["value"] < data["upper"]
-    _, out, _ = preplay(capsys, *command(store, "equilibrium", "--cost", 0.02))
+    _, out, _ = preplay(capsys, *command(store, "equilibrium", "--cost", 0.05))
     assert "first guesses, no games were played" in out
-    _, out, _ = preplay(capsys, *command(store, "frontier", "--side", "white", "--cost", 0.02))
+    _, out, _ = preplay(capsys, *command(store, "frontier", "--side", "white", "--cost", 0.05))
     said = " ".join(out.split())
     assert "All values are first guesses, no games were played; `preplay prepare` plays them." in said
-    words = command(store, "frontier", "--side", "white", "--cost", 0.02, "--json")
+    words = command(store, "frontier", "--side", "white", "--cost", 0.05, "--json")
     _, out, _ = preplay(capsys, *words)
     assert json.loads(out)["guess"] is True
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from publictrees import weights
 from randomgames import History, Raw, count_plans, plans
 
 from preplay import response
@@ -23,11 +24,6 @@ DEVIATIONS = st.sampled_from([0, 1, 2, 3, None])
 MOST = 3000
 
 
-def share(draw: st.DrawFn, n: int) -> list[float]:
-    parts = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(any))
-    return [part / sum(parts) for part in parts]
-
-
 @st.composite
 def boards(draw: st.DrawFn, depth: int = 4, menus: bool = True) -> tuple[Raw, dict[History, str]]:
     """A game of a few positions a layer, as the tree of its histories, and each history's position."""
@@ -40,7 +36,7 @@ def boards(draw: st.DrawFn, depth: int = 4, menus: bool = True) -> tuple[Raw, di
         for k in range(1 if layer == depth - 1 else draw(st.integers(1, 3))):
             player = draw(st.sampled_from([1, 2, 1, 2, "chance"]))
             n = draw(st.integers(1, 3))
-            base, prep = share(draw, n), share(draw, n)
+            base, prep = draw(weights(n)), draw(weights(n))
             offered = [draw(st.booleans()) and menus for _ in range(n)]
             actions: Raw = {}
             name = f"{layer}.{k}"

@@ -3,6 +3,7 @@ the code under test."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 
@@ -63,10 +64,11 @@ def trees(draw: st.DrawFn, most: int = 16, radius: bool = False, estimates: bool
     return tree
 
 
+@functools.cache
 def weights(count: int) -> st.SearchStrategy[list[float]]:
     """A distribution over `count` actions, often with zeros."""
-    whole = st.lists(st.integers(0, 4), min_size=count, max_size=count).filter(any)
-    return whole.map(lambda parts: [part / sum(parts) for part in parts])
+    whole = [parts for parts in itertools.product(range(5), repeat=count) if any(parts)]
+    return st.sampled_from(whole).map(lambda parts: [part / sum(parts) for part in parts])
 
 
 COSTS = st.tuples(*[st.sampled_from([0.0, 0.001, 0.01, 0.03, 0.1, 0.4])] * 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -12,39 +13,53 @@ Raw = dict[str, Any]
 History = tuple[str, ...]
 
 
-def _shares(draw: st.DrawFn, n: int) -> list[float]:
+def _shares(n: int) -> st.SearchStrategy[list[float]]:
     """Probabilities that sum to 1, zeros among them."""
-    parts = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(any))
-    return [part / sum(parts) for part in parts]
+    parts = [row for row in itertools.product(range(5), repeat=n) if any(row)]
+    return st.sampled_from(parts).map(lambda row: [part / sum(row) for part in row])
+
+
+# Most of the time of a test goes into drawing: few draws a node, from what is made once.
+_ENDS = st.integers(0, 9).map(lambda n: n == 0)
+_TENTHS = st.integers(0, 10).map(lambda n: n / 10)
+_DECISIONS = st.sampled_from([(p, n) for n in (1, 2, 3) for p in (1, 2, 1, 2, "chance")])
+_SHARES = {n: _shares(n) for n in (1, 2, 3)}
+_MOSTLY = st.integers(0, 2).map(bool)
+_EITHER = st.booleans()
 
 
 @st.composite
-def nodes(draw: st.DrawFn, depth: int, estimates: bool | str = False, menus: bool = False) -> Raw:
-    if depth == 0 or draw(st.integers(0, 9)) == 0:
-        return {"utility": draw(st.integers(0, 10)) / 10}
-    player = draw(st.sampled_from([1, 2, 1, 2, "chance"]))
-    n = draw(st.integers(1, 3))
-    base, prep = _shares(draw, n), _shares(draw, n)
+def _nodes(draw: st.DrawFn, depth: int, estimates: bool | str, menus: bool) -> Raw:
+    if depth == 0 or draw(_ENDS):
+        return {"utility": draw(_TENTHS)}
+    player, n = draw(_DECISIONS)
+    base, below = draw(_SHARES[n]), nodes(depth - 1, estimates, menus)
     actions: dict[str, Raw] = {}
+    if player == "chance":
+        for k in range(n):
+            actions[f"a{k}"] = {"prob": base[k], "to": draw(below)}
+        return {"player": player, "actions": actions}
+    prep = draw(_SHARES[n])
     for k in range(n):
-        to = draw(nodes(depth - 1, estimates, menus))
-        if player == "chance":
-            actions[f"a{k}"] = {"prob": base[k], "to": to}
-        else:
-            actions[f"a{k}"] = {"base": base[k], "prep": prep[k], "to": to}
-    if menus and player != "chance" and draw(st.integers(0, 2)):
+        actions[f"a{k}"] = {"base": base[k], "prep": prep[k], "to": draw(below)}
+    if menus and draw(_MOSTLY):
         for edge in actions.values():
-            edge["menu"] = draw(st.integers(0, 2)) > 0
+            edge["menu"] = draw(_MOSTLY)
         marked = [edge for edge in actions.values() if edge["menu"]]
-        pure = draw(st.booleans())
+        pure = draw(_EITHER)
         if marked and pure:  # as engines do: prep is the first choice of the menu
-            first = draw(st.sampled_from(marked))
+            first = draw(st.sampled_from(range(len(marked))))
             for edge in actions.values():
-                edge["prep"] = 1.0 if edge is first else 0.0
+                edge["prep"] = 1.0 if edge is marked[first] else 0.0
     node: Raw = {"player": player, "actions": actions}
-    if estimates and player != "chance" and (estimates == "everywhere" or draw(st.booleans())):
-        node["value"] = draw(st.integers(0, 10)) / 10
+    if estimates and (estimates == "everywhere" or draw(_EITHER)):
+        node["value"] = draw(_TENTHS)
     return node
+
+
+@functools.cache
+def nodes(depth: int, estimates: bool | str = False, menus: bool = False) -> st.SearchStrategy[Raw]:
+    return _nodes(depth, estimates, menus)
 
 
 @st.composite

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import re
 import shlex
 import subprocess
@@ -653,7 +654,10 @@ def test_a_perft_ends_with_its_count(stockfish: str) -> None:
         assert talk.ask("stop")[-1].startswith("bestmove ")
 
 
-def test_a_full_game_against_stockfish_under_python_chess(tmp_path: Path, stockfish: str) -> None:
+def test_a_full_game_against_stockfish_under_python_chess(
+    tmp_path: Path, stockfish: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "chess.engine")  # if it ever hangs, this shows who owes an answer
     engine = stockfish
     path = tmp_path / "book.json"
     save(

@@ -145,7 +145,7 @@ def test_a_win_in_one_is_taken_and_stopped(line: list[str], best: str) -> None:
         ("tic_tac_toe", 10, 20, 0.75),
         ("connect_four(rows=5,columns=5)", 0, 10, 0.9),
         ("connect_four(rows=5,columns=5)", 10, 10, 0.8),
-        ("pig(winscore=20)", 0, 20, 0.7),
+        ("pig(winscore=20)", 0, 10, 0.7),
     ],
 )
 def test_more_simulations_are_stronger(name: str, weak: int, games: int, least: float) -> None:

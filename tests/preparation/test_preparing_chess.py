@@ -33,9 +33,9 @@ SMALL = (
 
 
 def command(store: Path, *more: str) -> list[str]:
-    sets = [part for change in (*SMALL, "judge.nodes=5000") for part in ("--set", change)]
+    sets = [part for change in (*SMALL, "judge.nodes=3000") for part in ("--set", change)]
     return [sys.executable, "-c", "from preplay.cli import main; main()", "prepare", "chess", *sets,
-            "--side", "white", "--cost", "0.004", "--store", str(store), "--json", *more]  # fmt: skip
+            "--side", "white", "--cost", "0.008", "--store", str(store), "--json", *more]  # fmt: skip
 
 
 def run(store: Path, *more: str) -> dict[str, object]:
@@ -232,7 +232,7 @@ def test_other_starts_and_chess960(tmp_path: Path) -> None:
         assert prepare(matchup, 2, 0.05).response.upper > 0.0
 
 
-CHOOSING = (*SMALL, "prep.choose=3", "prep.margin=40", "prep.deviations=1", "prep.nodes=600")
+CHOOSING = (*SMALL, "prep.choose=3", "prep.margin=40", "prep.deviations=1", "prep.nodes=400")
 
 
 def choosing(store: Path, avoid: Path | None, *more: str) -> dict[str, Any]:

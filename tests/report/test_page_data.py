@@ -91,7 +91,7 @@ class Page:
         return k
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(games(depth=5, own=9), st.sampled_from([1, 2]), st.sampled_from([0.003, 0.01, 0.03, 0.1]))
 def test_values_order_and_steps_of_random_games(game: Any, side: int, cost: float) -> None:
     with tempfile.TemporaryDirectory() as place:

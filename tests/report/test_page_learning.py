@@ -78,7 +78,7 @@ def answer(browser: Browser, text: str) -> None:
     browser.wait(f"return document.querySelector('.game').hidden || {state} !== arguments[0]", at)
 
 
-@pytest.mark.parametrize("by", ["line", "position"])
+@pytest.mark.parametrize("by", ["line", pytest.param("position", marks=pytest.mark.slow)])
 def test_the_whole_book_is_asked_once_and_misses_again(browser: Browser, place: Path, by: str) -> None:
     tree = trees.load(place / "chess" / "tree.npz")
     size = gather(place / "chess")["worth"]["size"]

@@ -234,6 +234,7 @@ def test_hostile_names_are_only_shown(browser: Browser, tmp_path: Path) -> None:
     assert browser.console() == []
 
 
+@pytest.mark.slow
 def test_a_book_of_5000_positions_opens_at_once(browser: Browser, tmp_path: Path) -> None:
     tree = pageruns.chess_tree(5_100)
     book = pageruns.save_preparation(tmp_path / "run", tree, cost=1e-12)

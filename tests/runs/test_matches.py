@@ -27,7 +27,7 @@ def test_other_games_than_chess_are_played_too(
     with open_matchup(spec, changes) as matchup:
         for side in (1, 2):
             book = prepare(matchup, side)
-            result = match(matchup, book, 1500, adjudication=adjudication, control=True, seed=side)
+            result = match(matchup, book, 600, adjudication=adjudication, control=True, seed=side)
             assert abs(result.score.mean - book.value) < 4 * (result.score.high - result.score.low) / 3.92
             assert result.promised_book_moves is not None
             assert result.book_moves == pytest.approx(result.promised_book_moves, abs=0.15)
@@ -41,12 +41,12 @@ def test_other_games_than_chess_are_played_too(
 def test_an_equilibrium_of_another_game_is_played(tmp_path: Path) -> None:
     with open_matchup("synthetic", ("cost=0.003",)) as matchup:
         both = equilibrium(matchup)
-        result = match(matchup, both, 1500, save=tmp_path / "match")
+        result = match(matchup, both, 800, save=tmp_path / "match")
         assert result.opponent == "prepared"
         assert (
             abs(result.score.mean - result.promised) < 4 * (result.score.high - result.score.low) / 3.92
         )
-        again = match(matchup, both, 1500, save=tmp_path / "match")
+        again = match(matchup, both, 800, save=tmp_path / "match")
     assert again.played == result.played
     assert not (tmp_path / "match" / "games.pgn").exists()
 

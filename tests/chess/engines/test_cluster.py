@@ -128,6 +128,7 @@ def test_nodes_come_and_go(cluster: Any, tmp_path: Path) -> None:
     cluster.remove_node(fresh)
 
 
+@pytest.mark.slow
 def test_nodes_without_this_very_engine_are_left_out(cluster: Any) -> None:
     odd = [cluster.add_node(num_cpus=1, env_vars={"FAKE_NAME": "Fake 2.0"}, wait=False)]
     odd.append(cluster.add_node(num_cpus=1, env_vars={"FAKE_FAULT": "stillborn"}, wait=False))
@@ -144,6 +145,7 @@ def test_nodes_without_this_very_engine_are_left_out(cluster: Any) -> None:
             cluster.remove_node(node)
 
 
+@pytest.mark.slow
 def test_an_engine_that_crashes_on_one_node_only(cluster: Any) -> None:
     """Its searches are made again until another node takes them."""
     odd = cluster.add_node(num_cpus=1, env_vars={"FAKE_FAULT": "crash"})

@@ -49,7 +49,7 @@ def annotated(rng: random.Random, plies: int) -> tuple[str, list[tuple[int, int]
     return rng.choice([" ", "\n", " \n"]).join(words), expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 4), st.integers(1, 80))
 def test_main_lines_as_python_chess_reads_them(rng: random.Random, count: int, limit: int) -> None:
     games = [annotated(rng, rng.randrange(1, 120)) for _ in range(count)]

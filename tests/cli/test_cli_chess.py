@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("stockfish")
 SMALL = (
     "white.nodes=300",
     "black.nodes=300",
-    "prep.nodes=1500",
+    "prep.nodes=1000",
     "black.randomness=5",
     "white.randomness=5",
     "value.model=linear",
@@ -41,7 +41,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = os.environ | {"PREPLAY_STORE": str(home / "store.sqlite")}
     start = [sys.executable, "-c", "from preplay.cli import main; main()"]
     for words in (
-        ("prepare", "chess", *sets(), "--side", "white", "--cost", "0.004", "--save", str(home / "run")),
+        ("prepare", "chess", *sets(), "--side", "white", "--cost", "0.006", "--save", str(home / "run")),
         (
             "prepare",
             "chess",
@@ -49,7 +49,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--side",
             "white",
             "--cost",
-            "0.004",
+            "0.008",
             "--save",
             str(home / "late"),
         ),
@@ -58,7 +58,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "chess",
             *sets(),
             "--cost",
-            "0.01",
+            "0.015",
             "--save",
             str(home / "both"),
             "--gap",
@@ -169,15 +169,15 @@ def test_games_played_out_are_legal_and_checked(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pgn = tmp_path / "games.pgn"
-    code, out, _ = preplay(capsys, "match", home / "run", "--games", 4, "--adjudication", "rules",
+    code, out, _ = preplay(capsys, "match", home / "run", "--games", 2, "--adjudication", "rules",
                            "--set", "length=30", "--pgn", pgn, "--json")  # fmt: skip
     assert code == 0
     data = json.loads(out)
-    assert data["wins"] + data["draws"] + data["losses"] == 4
+    assert data["wins"] + data["draws"] + data["losses"] == 2
     assert (data["cut"], data["settled"]) == (0, 0)
     with pgn.open() as file:
         games = list(iter(lambda: chess.pgn.read_game(file), None))
-    assert len(games) == 4
+    assert len(games) == 2
     for game in games:
         assert game is not None
         assert not game.errors
@@ -199,7 +199,7 @@ def test_games_played_out_are_legal_and_checked(
     code, out, _ = preplay(capsys, "check", home / "run", pgn, "--json")
     assert code == 0
     report = json.loads(out)
-    assert report["summary"]["games"] == 4
+    assert report["summary"]["games"] == 2
     assert all(row["outcome"] != "deviation" for row in report["games"])
 
 
@@ -298,7 +298,7 @@ def test_a_run_of_another_configuration_is_refused(
     words = ("prepare", "chess", *sets(), "--side", "white", "--cost", "0.005", "--save", home / "run")
     code, _, err = preplay(capsys, *words)
     assert code == 1
-    assert "cost was 0.004, now 0.005" in err
+    assert "cost was 0.006, now 0.005" in err
 
 
 @pytest.mark.parametrize(

@@ -107,11 +107,11 @@ SWEEP, FIGURE = ("sweep", "chess", *PLAIN, "--key", "cost", "--values", "0.1,0.2
 @pytest.mark.parametrize(
     ("words", "number", "engine"),
     [
-        (SWEEP, signal.SIGKILL, "stockfish"),
+        pytest.param(SWEEP, signal.SIGKILL, "stockfish", marks=pytest.mark.slow),
         (SWEEP, signal.SIGKILL, "deaf"),
         (FIGURE, signal.SIGKILL, "stockfish"),
         (SWEEP, signal.SIGINT, "stockfish"),
-        (SWEEP, signal.SIGINT, "deaf"),
+        pytest.param(SWEEP, signal.SIGINT, "deaf", marks=pytest.mark.slow),
         (SWEEP, signal.SIGTERM, "stockfish"),
     ],
 )
@@ -192,7 +192,7 @@ def test_figure1_values_some_of_its_books_afresh(
 ) -> None:
     """The choice is that of the paper, whether or not somebody looks again at what it is worth."""
     monkeypatch.setenv("PREPLAY_STORE", str(tmp_path / "s.sqlite"))
-    words = ("figure1", *SMALL, "--side", "white", "--randomness", "0,5,50", "--cost", "0.05")
+    words = ("figure1", *SMALL, "--side", "white", "--randomness", "0,5,50", "--cost", "0.1")
     tables = []
     for number in ("0", "2"):
         path = tmp_path / f"{number}.csv"
@@ -208,7 +208,7 @@ def test_a_figure_that_was_cut_short_shows_its_bounds(
 ) -> None:
     words = ("figure1", *SMALL, "--side", "white", "--randomness", "5", "--cost", "0.01", "--workers", 1)
     whole, part = tmp_path / "whole.csv", tmp_path / "part.csv"
-    assert preplay(capsys, *words, "--histories", 400, "--csv", whole)[0] == 0
+    assert preplay(capsys, *words, "--histories", 200, "--csv", whole)[0] == 0
     picture = tmp_path / "part.svg"
     code, out, _ = preplay(capsys, *words, "--histories", 20, "--csv", part, "--plot", picture)
     assert code == 0

@@ -28,7 +28,7 @@ SIZES = [(1366, 768), (390, 844), (683, 384), (2560, 1440), (844, 390)]
     ("kind", "dark"),
     [
         ("chess", False),
-        ("chess", True),
+        pytest.param("chess", True, marks=pytest.mark.slow),
         ("match", True),
         ("policy", False),
         ("compare", True),
@@ -36,7 +36,7 @@ SIZES = [(1366, 768), (390, 844), (683, 384), (2560, 1440), (844, 390)]
         ("crosses", False),
         ("figure", True),
         ("frontier", False),
-        ("frontier", True),
+        pytest.param("frontier", True, marks=pytest.mark.slow),
     ],
 )
 def test_axe_finds_nothing_in_any_view(browser: Browser, place: Path, kind: str, dark: bool) -> None:

@@ -147,7 +147,7 @@ def log_loss(probabilities: npt.NDArray[np.float64]) -> float:
 
 def test_the_fit_finds_what_made_the_moves() -> None:
     true = Weights(8.0, 0.6, StandIn(0.02, 0.2, 60.0, 40.0, 0.25))
-    columns = drawn(true, 1500, 1)
+    columns = drawn(true, 1000, 1)
     found = fit_weights(columns)
     fresh = drawn(true, 600, 2)
     best, mine, usual = (log_loss(fresh.likelihood(w)) for w in (true, found, Weights()))

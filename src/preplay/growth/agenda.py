@@ -49,62 +49,71 @@ class ByPriority:
 
     Only the most promising are kept in order. All others are far: they lie as they came, until those
     that are near have been taken. Most of what is met is far, so adding costs next to nothing.
+    Priorities are often equal, so those that are near lie together by priority.
     """
 
     def __init__(self, built: Builder) -> None:
         self._stage = built.stage
-        self._near: list[tuple[float, int]] = []  # sorted, the next one last
-        self._late: list[tuple[float, int]] = []  # a heap of what came near after that
+        self._near: list[float] = []  # a heap of priorities, negative
+        self._equals: dict[float, list[int]] = {}  # for each of them a heap of histories
+        self._count = 0  # of those that are near
+        self._most = 2 * NEAR  # of those that may be
         self._least = -math.inf  # priorities from this on are near
         self._far = array("i")
         self._priority = array("d")  # of those that are far
 
     def add(self, k: int, priority: float) -> None:
         """Something is to be asked about `k`."""
-        if priority < self._least:
-            self._far.append(k)
-            self._priority.append(priority)
-        else:
-            heapq.heappush(self._late, (-priority, k))
-            if len(self._late) > 2 * NEAR:
-                self._part()
+        self.add_all((k,), (priority,))
 
     def add_all(self, histories: Iterable[int], priorities: Sequence[float]) -> None:
         """Something is to be asked about several histories."""
-        if max(priorities) < self._least:
+        least, equals = self._least, self._equals
+        if max(priorities) < least:
             self._far.extend(histories)
             self._priority.extend(priorities)
-        else:
-            for k, priority in zip(histories, priorities, strict=True):
-                self.add(k, priority)
+            return
+        for k, priority in zip(histories, priorities, strict=True):
+            if priority < least:
+                self._far.append(k)
+                self._priority.append(priority)
+                continue
+            key = -priority
+            if key in equals:
+                heapq.heappush(equals[key], k)
+            else:
+                equals[key] = [k]
+                heapq.heappush(self._near, key)
+            self._count += 1
+        if self._count > self._most:
+            self._part()
 
     def discard(self, k: int) -> None:
         """Closed histories are passed over when their turn comes."""
 
     def take(self) -> int | None:
         """What to ask about next; None: nothing."""
-        late, stage = self._late, self._stage
-        while True:
-            near = self._near
-            if late and (not near or late[0] < near[-1]):
-                k = heapq.heappop(late)[1]
-            elif near:
-                k = near.pop()[1]
-            elif self._far:
+        near, equals, stage = self._near, self._equals, self._stage
+        while self._count or self._far:
+            if not self._count:
                 self._approach()
-                continue
-            else:
-                return None
+                near, equals = self._near, self._equals
+            key = near[0]
+            first = equals[key]
+            k = heapq.heappop(first)
+            self._count -= 1
+            if not first:
+                del equals[key]
+                heapq.heappop(near)
             if stage[k] != CLOSED:
                 return k
+        return None
 
     def _part(self) -> None:
         """Too many are near: only the most promising of them stay."""
-        for priority, k in self._near + self._late:
-            self._far.append(k)
-            self._priority.append(-priority)
-        self._near.clear()
-        self._late.clear()
+        for key, first in self._equals.items():
+            self._far.extend(first)
+            self._priority.extend([-key] * len(first))
         self._approach()
 
     def _approach(self) -> None:
@@ -113,19 +122,23 @@ class ByPriority:
         some = max(NEAR, len(far) // 16)
         self._least = -math.inf if len(far) <= some else float(-np.partition(-priority, some)[some])
         near = priority >= self._least
-        order = np.lexsort((-far[near], priority[near]))
-        self._near = list(zip((-priority[near][order]).tolist(), far[near][order].tolist(), strict=True))
+        self._count = int(np.count_nonzero(near))
+        self._most = 2 * max(NEAR, self._count)
+        order = np.lexsort((far[near], -priority[near]))
+        equals: dict[float, list[int]] = {}
+        for key, k in zip((-priority[near][order]).tolist(), far[near][order].tolist(), strict=True):
+            equals.setdefault(key, []).append(k)
+        self._equals, self._near = equals, list(equals)  # in order, and so heaps
         self._far = array("i", far[~near].tobytes())
         self._priority = array("d", priority[~near].tobytes())
 
     def clear(self) -> None:
         """Forget all."""
-        self._near.clear()
-        self._late.clear()
+        self._near, self._equals, self._count, self._most = [], {}, 0, 2 * NEAR
         self._far, self._priority, self._least = array("i"), array("d"), -math.inf
 
     def __len__(self) -> int:
-        return len(self._near) + len(self._late) + len(self._far)
+        return self._count + len(self._far)
 
 
 class MostPromising:

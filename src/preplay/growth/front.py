@@ -182,10 +182,7 @@ class Front(Generic[S]):
         The rest of the opponent's moves is a leaf whatever it is worth: it ends the book.
         """
         built, reach = self.built, self.reach[k]
-        if type(value) is Value:
-            mean, radius = value
-        else:
-            mean, radius = self.met.value(k, value)
+        mean, radius = value if type(value) is Value else self.met.value(k, value)
         if type(mean) is not float or not (0.0 <= mean <= 1.0 and radius >= 0.0):
             self.met.value(k, value)
         built.value[k] = mean
@@ -245,7 +242,10 @@ class Front(Generic[S]):
             k = self.agenda.take()
             if k is None:
                 return None
-            if player[k] != CHANCE:
+            mover = player[k]
+            if mover == self.side and not self.built.stage[k]:
+                return k, self._ask_value
+            if mover != CHANCE:
                 return k, self.questions(k)
             self.expand(k, self.game.chance(self.met.state(k)))
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from preplay.errors import InputError
 from preplay.game import S, Side
@@ -68,7 +68,7 @@ def bound(
     check_asked(advantage, epsilon)
     if matchup.calibration is not None:
         matchup.calibration.curve(stop, progress)
-    limits = replace(limits or Limits(), negligible=matchup.negligible, window=matchup.window)
+    limits = matchup.limits(limits)
     value = values_of(matchup, p)
 
     def grown(goal: Goal) -> Grown:

@@ -280,3 +280,26 @@ def test_an_avoided_move_that_is_met_is_not_played(
     assert moves
     assert first not in moves
     assert all(first not in entry["history"][:1] for entry in one["book"]["entries"])
+
+
+def test_what_is_cut_short_is_the_same_for_any_number_of_engines(tmp_path: Path) -> None:
+    """Nine engines need more questions under way than one; where a limit cuts, they do without."""
+    changes = (*SMALL, "judge=false", "prep.choose=2", "prep.deviations=1", "prep.nodes=300", "cost=0.01")
+
+    def cut(workers: int, limits: Limits) -> tuple[Any, ...]:
+        store = tmp_path / f"{workers}.sqlite"
+        with open_matchup("chess", changes, workers=workers, store=store) as matchup:
+            assert (matchup.limits().window > matchup.window) == (workers > 8)
+            found = prepare(matchup, 1, limits=limits)
+        tree, best = found.tree, found.response
+        return (
+            found.grown.ending,
+            found.grown.questions,
+            [tree.history(k) for k in range(tree.size)],
+            (best.nodes.tolist(), best.value, best.upper),
+        )
+
+    for limits in (Limits(histories=120), Limits(gap=0.2)):
+        one, nine = cut(1, limits), cut(9, limits)
+        assert one == nine
+        assert one[0] != "complete"

@@ -118,7 +118,7 @@ def contest(  # noqa: PLR0913  # an option each
         matchup.prep,
         matchup.counted_at(theorems.price_of_both(costs, matchup.game.longest)),
         costs,
-        replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible),
+        matchup.limits(limits),
         lazy=not matchup.enumerable,
         stop=stop,
         progress=growing,

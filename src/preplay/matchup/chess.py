@@ -129,7 +129,8 @@ def open_chess(
             sides=("white", "black"),
             config=recorded(settings, [seat.record for seat in seats], [one.digests for one in known])
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
-            window=WINDOW if pool.workers <= FEW else AHEAD_OF_ENGINES * pool.workers,
+            window=WINDOW,
+            busy=AHEAD_OF_ENGINES * pool.workers if pool.workers > FEW else 0,
             negligible=NEGLIGIBLE,
             people=(people_of(seats[0]), people_of(seats[1])),
             notation=Notation(
@@ -147,7 +148,7 @@ def open_chess(
 WINDOW = 16
 """Searches under way or waiting: enough to keep many engines busy, few enough to waste little."""
 FEW = 8
-"""So many engines at most share that window, so that growths which are cut short are the same for all."""
+"""So many engines at most have enough to do with that."""
 AHEAD_OF_ENGINES = 6
 """Searches for each engine, where there are so many engines that this is more. Answers are taken in the
 order asked: while the slowest of hundreds of searches is waited for, the other engines need work."""

@@ -145,7 +145,8 @@ def open_chess_clock(
             sides=("white", "black"),
             config=recorded(settings, [record_of(*row) for row in zip(habits, players, strict=True)])
             | {"engines": sorted(str(identity) for identity in set(engines.values()))},
-            window=max(WINDOW, AHEAD_OF_ENGINES * pool.workers),
+            window=WINDOW,
+            busy=AHEAD_OF_ENGINES * pool.workers,
             negligible=NEGLIGIBLE,
             clock=Clock(Choosing(rollouts, value.epsilon, value.playouts), replay),
             notation=Notation(game.write, game.start_fen, game.chess960),

@@ -11,6 +11,7 @@ from preplay.arguments import check_made, is_number, shown
 from preplay.book import KnownMoves
 from preplay.errors import InputError
 from preplay.game import Game, S, Side
+from preplay.growth.goals import Limits
 from preplay.policy import Choices, Menus, Policy
 from preplay.text import harmless
 from preplay.value import Evaluator
@@ -134,6 +135,8 @@ class Matchup(Generic[S]):
     """Whether the whole game may be grown, so that no cost is needed to bound it."""
     window: int = 64
     """How many questions growth keeps under way."""
+    busy: int = 0
+    """How many it takes to keep all engines busy, where that is more."""
     negligible: float = 0.0
     """Histories rarer than this are not asked about; what they could change is in the bounds."""
     people: tuple[People[S] | None, People[S] | None] = (None, None)
@@ -144,6 +147,17 @@ class Matchup(Generic[S]):
     """Who answers, where engines do."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Engines and libraries that made the answers."""
+
+    def limits(self, given: Limits | None = None) -> Limits:
+        """Limits of growth, with what belongs to the matchup.
+
+        Where histories or a gap cut growth short, what is grown depends on how many questions are under
+        way: then it is the same number for any number of engines.
+        """
+        limits = Limits() if given is None else given
+        cut = limits.histories is not None or limits.gap > 0.0
+        window = self.window if cut else max(self.window, self.busy)
+        return replace(limits, window=window, negligible=self.negligible)
 
     def choices(self, side: Side) -> Choices[S] | None:
         """What a side's book may choose from; None: it plays prep."""

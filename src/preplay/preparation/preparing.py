@@ -59,7 +59,7 @@ def prepare(
     hears of the growth, `playing` of games that are played after it. `limits.seconds` is for all of it:
     where games follow, growth takes half of it at most, and games that choose half of the rest.
     """
-    limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
+    limits = matchup.limits(limits)
     most = None if matchup.choosing is None else matchup.choosing.most
     pace = Pace(limits, stop, progress, playing, most)
     if budget is not None and cost is None:
@@ -125,7 +125,7 @@ def explore(
     checkpoint: Path | None = None,
 ) -> Explored:
     """All optimal books of `side` for costs above the one given, or for all costs (fact 4)."""
-    limits = replace(limits or Limits(), window=matchup.window, negligible=matchup.negligible)
+    limits = matchup.limits(limits)
     pace = Pace(limits, stop, progress, playing, None)
     free = cost is None and matchup.enumerable and matchup.position is None
     least = 0.0 if free else matchup.cost(side, cost)

@@ -241,8 +241,7 @@ class _Pace:
     """The time that there is, for one piece of work after the other."""
 
     def __init__(self, histories: int | None, seconds: float | None, matchup: Matchup[Any]) -> None:
-        window, negligible = matchup.window, matchup.negligible
-        self._limits = Limits(histories, seconds, window=window, negligible=negligible)
+        self._limits = matchup.limits(Limits(histories, seconds))
         self._start = time.monotonic()
 
     def limits(self, part: float) -> Limits:

@@ -54,6 +54,7 @@ def _run() -> None:
 
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looked for in all that is installed
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads wait busily; nothing needs them
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show is shown as \\u....
             stream.reconfigure(errors="backslashreplace")

@@ -36,7 +36,8 @@ _HOMES = {
     "preplay.runs.equilibria": ("EquilibriumResult", "equilibrium"),
     "preplay.runs.frontiers": ("FrontierResult", "frontier"),
     "preplay.runs.hardened": ("HardenResult", "harden"),
-    "preplay.runs.matches": ("MatchResult", "match"),
+    "preplay.runs.matches": ("match",),
+    "preplay.runs.outcomes": ("MatchResult",),
     "preplay.runs.prepared": ("PrepareResult", "prepare"),
     "preplay.runs.sweeps": ("SweepResult", "figure1", "sweep"),
     "preplay.sampling.adaptive": ("AdaptiveRollouts",),
@@ -110,8 +111,8 @@ if TYPE_CHECKING:
     from preplay.runs.frontiers import frontier as frontier
     from preplay.runs.hardened import HardenResult as HardenResult
     from preplay.runs.hardened import harden as harden
-    from preplay.runs.matches import MatchResult as MatchResult
     from preplay.runs.matches import match as match
+    from preplay.runs.outcomes import MatchResult as MatchResult
     from preplay.runs.prepared import PrepareResult as PrepareResult
     from preplay.runs.prepared import prepare as prepare
     from preplay.runs.sweeps import SweepResult as SweepResult

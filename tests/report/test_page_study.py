@@ -31,7 +31,7 @@ from preplay.report.prepared import _within_lines
 from preplay.report.rivalgames import met
 from preplay.report.trust import trust
 from preplay.runs.directory import open_run
-from preplay.runs.matches import MatchResult
+from preplay.runs.outcomes import MatchResult
 from preplay.runs.prepared import PrepareResult
 from preplay.tree import from_parents
 

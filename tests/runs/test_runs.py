@@ -24,7 +24,8 @@ from preplay.runs.bounded import BoundsResult, Counted, bounds
 from preplay.runs.equilibria import EquilibriumResult, MixedSide, equilibrium
 from preplay.runs.frontiers import FrontierResult, frontier
 from preplay.runs.hardened import harden
-from preplay.runs.matches import MatchResult, match
+from preplay.runs.matches import match
+from preplay.runs.outcomes import MatchResult
 from preplay.runs.prepared import PrepareResult, prepare
 from preplay.runs.sweeps import sweep
 from preplay.stopping import Stop

@@ -17,7 +17,7 @@ from preplay.logistic import Curve
 from preplay.report import alternatives
 from preplay.report.alternatives import OtherMove, Reply
 from preplay.runs.directory import GAMES, open_run
-from preplay.runs.matches import Control, EloEstimate, MatchResult
+from preplay.runs.outcomes import Control, EloEstimate, MatchResult
 from preplay.runs.prepared import PrepareResult
 from preplay.scoring import Interval
 

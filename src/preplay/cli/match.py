@@ -14,7 +14,7 @@ from preplay.cli.working import check_engines
 if TYPE_CHECKING:
     from preplay.matchup import Matchup
     from preplay.runs import Run
-    from preplay.runs.matches import MatchResult
+    from preplay.runs.outcomes import MatchResult
 
 
 def match(

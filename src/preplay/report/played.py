@@ -15,7 +15,7 @@ from preplay.games.clocked import untimed
 from preplay.report import notation, openings, words
 from preplay.report.cut import columns, rounded
 from preplay.runs.directory import Run
-from preplay.runs.matches import MatchResult
+from preplay.runs.outcomes import MatchResult
 from preplay.tree import Tree, from_parents
 
 DEEP = 60

@@ -28,7 +28,7 @@ from preplay.report.trust import MATCH, trust
 from preplay.runs import load_run
 from preplay.runs.directory import BOOK, CHECKPOINT, RESULT, TREE, Run, open_run
 from preplay.runs.frontiers import FrontierResult
-from preplay.runs.matches import MatchResult
+from preplay.runs.outcomes import MatchResult
 from preplay.runs.prepared import PrepareResult
 from preplay.tree import Bools, Floats, Ints, Tree
 

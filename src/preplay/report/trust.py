@@ -8,7 +8,7 @@ from typing import Any
 
 from preplay.matchup.chess_values import RESULTS
 from preplay.report.words import MODELS, table
-from preplay.runs.matches import MatchResult
+from preplay.runs.outcomes import MatchResult
 from preplay.runs.prepared import PrepareResult
 
 MATCH = "match"

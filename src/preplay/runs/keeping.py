@@ -21,7 +21,7 @@ HOMES = {
     "harden": ("hardened", "HardenResult"),
     "sweep": ("sweeps", "SweepResult"),
     "figure1": ("sweeps", "SweepResult"),
-    "match": ("matches", "MatchResult"),
+    "match": ("outcomes", "MatchResult"),
 }
 """The module of this room and the class of each command's result."""
 

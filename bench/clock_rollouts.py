@@ -117,8 +117,8 @@ def certainty(cost: float, epsilon: float, most: int) -> dict[str, Any]:
         tempfile.TemporaryDirectory() as directory,
         open_matchup("chess-clock", SHORT, store=Path(directory) / "s.sqlite") as matchup,
     ):
-        assert matchup.choosing is not None
-        rollouts = matchup.choosing.rollouts
+        assert matchup.deciding is not None
+        rollouts = matchup.deciding.rollouts
         prep = matchup.prep[0]
         guess = FirstGuess(matchup.value)
         tree = grow(matchup.game, 1, matchup.base, prep, guess, Pays(cost)).tree

@@ -18,7 +18,7 @@ from preplay.game import FINAL
 from preplay.games import tabular
 from preplay.growth import Limits, grow_contested
 from preplay.logistic import Curve
-from preplay.matchup import Choosing, Clock, Matchup
+from preplay.matchup import Clock, Deciding, Matchup
 from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.rollouts import Playouts
 from preplay.sampling.timeshare import TimeShare
@@ -119,7 +119,7 @@ def test_a_first_guess_certifies_nothing(raw: Raw, costs: tuple[float, float], g
     def replay(*_: Any) -> TimeShare:
         raise AssertionError("no book is played here")
 
-    clock = Clock(Choosing(rollouts, 0.1), replay)
+    clock = Clock(Deciding(rollouts, 0.1), replay)
     guessing = replace(known, value=ValueFunction(lambda _: guess), clock=clock, enumerable=False)
     result = contest(guessing, costs, gap=1e-7)
     found = result.equilibrium

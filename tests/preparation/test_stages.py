@@ -22,7 +22,7 @@ from preplay.games import tabular
 from preplay.games.clocked import AtTheBoard, Clocked, ClockedState, FromMemory, ShareOfTheRest
 from preplay.games.tabular import Node, TabularPolicy
 from preplay.growth import Limits, Pays, grow
-from preplay.matchup import Choosing, Clock, Matchup, Sampling, open_matchup
+from preplay.matchup import Clock, Deciding, Matchup, Sampling, open_matchup
 from preplay.preparation import Prepared, book_of, prepare
 from preplay.runs.encoding import plain
 from preplay.runs.prepared import result_of
@@ -77,7 +77,7 @@ def clocked(
         base=base,
         prep=(prep, prep),
         value=guess,
-        clock=Clock(Choosing(rollouts, epsilon, playouts), replay),
+        clock=Clock(Deciding(rollouts, epsilon, playouts), replay),
     )
 
 
@@ -133,7 +133,7 @@ def test_adaptive_rollouts_are_taken_up_where_they_were(cut: int, tmp_path: Path
     def matchup() -> Matchup[Node]:
         values = AdaptiveRollouts(game, Playouts(game, BASE, 3), 0.1)
         prep = TabularPolicy("prep")
-        sampling = Sampling(lambda price: values, Choosing(values, 0.01))
+        sampling = Sampling(lambda price: values, Deciding(values, 0.01))
         return Matchup("adaptive", game, BASE, (prep, prep), values, sampling=sampling)
 
     whole = prepare(matchup(), 1, 0.002)
@@ -351,3 +351,11 @@ def test_a_scan_of_prices_spends_its_confidence_once() -> None:
         rollouts = AdaptiveRollouts(game, Playouts(game, BASE, seed=1), 0.05)
         known.append(sharpen(game, unsure, 1, 0.01, rollouts, 0.3, most=400, share=share))
     assert known[1].upper - known[1].lower >= known[0].upper - known[0].lower - 1e-12
+
+
+def test_what_was_prepared_before_changes_nothing() -> None:
+    """A matchup whose playouts choose gives the same book again, whatever it was asked in between."""
+    with open_matchup("pig", ("value.epsilon=0.1",)) as matchup:
+        first = outcome(prepare(matchup, 1, 0.05))
+        prepare(matchup, 2, 0.1)
+        assert outcome(prepare(matchup, 1, 0.05)) == first

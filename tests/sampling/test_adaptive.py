@@ -126,7 +126,8 @@ def test_shares_and_means_and_refinement() -> None:
     assert ahead.samples == sum(e.samples for e in ahead.estimates.values()) <= 8 * 12
     state = max(states, key=lambda s: ahead.value(s).radius)
     before = ahead.value(state)
-    after = ahead.refine(state, 5000)
+    ahead.more([state], [5000])
+    after = ahead.value(state)
     assert ahead.estimates[state.history].samples == 5008
     assert after.radius < 0.2 < before.radius
     assert abs(after.mean - state.value) <= after.radius
@@ -455,7 +456,7 @@ def test_what_is_known_can_be_kept_and_recalled() -> None:
     states = [node for node in _nodes(game.root()) if node.player in (1, 2)]
     one, two = rollouts(game), rollouts(game)
     one.values(states[:5])
-    one.refine(states[1], 100)
+    one.more([states[1]], [100])
     two.recall(one.kept())
     assert (two.samples, two.estimates) == (one.samples, one.estimates)
     assert two.values(states[:8]) == one.values(states[:8])  # the same shares of δ are spent

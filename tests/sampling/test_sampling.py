@@ -14,7 +14,7 @@ from randomgames import Raw, games
 from preplay.equilibria.contest import contest
 from preplay.errors import InputError
 from preplay.games import tabular
-from preplay.matchup import Choosing, Matchup, Sampling
+from preplay.matchup import Deciding, Matchup, Sampling
 from preplay.policy import Uniform
 from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.rollouts import Playouts, Rollouts, enough_samples
@@ -33,7 +33,7 @@ def test_an_equilibrium_of_sampled_values_is_certified_to_their_error(raw: Raw, 
     def valuing(price: float) -> Rollouts[tabular.Node]:
         return Rollouts(game, sampler, *enough_samples(0.1, 1e-6, price, game.longest, game.widest))
 
-    sampling = Sampling(valuing, Choosing(adaptive, 0.1))
+    sampling = Sampling(valuing, Deciding(adaptive, 0.1))
     sampled = Matchup("test", game, (BASE, BASE), (PREP, PREP), adaptive, sampling=sampling)
     exact = Matchup("test", game, (BASE, BASE), (PREP, PREP), Exact(game, (BASE, BASE)), enumerable=True)
     truth = contest(exact, (0.05, 0.05), gap=1e-7).equilibrium

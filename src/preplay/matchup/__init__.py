@@ -5,14 +5,14 @@ tabular `.json` game and yields a `Matchup`; engines that it needs live as long 
 """
 
 from preplay.matchup.builtin import BUILTIN, Builtin
-from preplay.matchup.model import Choosing, Clock, Engines, Matchup, Notation, Sampling
+from preplay.matchup.model import Clock, Deciding, Engines, Matchup, Notation, Sampling
 from preplay.matchup.source import load_config, open_matchup
 
 __all__ = [
     "BUILTIN",
     "Builtin",
-    "Choosing",
     "Clock",
+    "Deciding",
     "Engines",
     "Matchup",
     "Notation",

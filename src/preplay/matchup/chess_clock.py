@@ -27,7 +27,7 @@ from preplay.matchup.chess import (
     kept_games,
 )
 from preplay.matchup.chess_settings import Player, Rules, recorded, study
-from preplay.matchup.model import Choosing, Clock, Engines, Matchup, Notation
+from preplay.matchup.model import Clock, Deciding, Engines, Matchup, Notation
 from preplay.matchup.people import Known, habits_of, record_of
 from preplay.matchup.searching import PREP_NODES, search_of
 from preplay.matchup.settings import Settings, validate
@@ -148,7 +148,7 @@ def open_chess_clock(
             window=WINDOW,
             busy=AHEAD_OF_ENGINES * pool.workers,
             negligible=NEGLIGIBLE,
-            clock=Clock(Choosing(rollouts, value.epsilon, value.playouts), replay),
+            clock=Clock(Deciding(rollouts, value.epsilon, value.playouts), replay),
             notation=Notation(game.write, game.start_fen, game.chess960),
             engines=Engines(
                 searches=lambda: analyst.stats().searches,

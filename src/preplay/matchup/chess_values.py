@@ -14,7 +14,7 @@ from preplay.chess.players.play import EngineValue, Model, Rated, Scale, Search
 from preplay.chess.rules import ChessGame
 from preplay.errors import InputError
 from preplay.judging import Judge
-from preplay.matchup.model import Choosing, Sampling
+from preplay.matchup.model import Deciding, Sampling
 from preplay.matchup.searching import PREP_NODES, Searching, limited, search_of
 from preplay.matchup.settings import IDLE, LEAST_COST, LIMITS
 from preplay.policy import Policy
@@ -150,4 +150,4 @@ def played_out(
     if value.samples is not None:
         return fixed(cost or LEAST_COST), Sampling(fixed)
     adaptive = AdaptiveRollouts(game, sampler, value.delta)
-    return adaptive, Sampling(fixed, Choosing(adaptive, value.epsilon))
+    return adaptive, Sampling(fixed, Deciding(adaptive, value.epsilon))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Choosing(Generic[S]):
+class Deciding(Generic[S]):
     """Playouts that choose a book: they go on where they could change it (Theorem 3, adaptive)."""
 
     rollouts: AdaptiveRollouts[S]
@@ -43,7 +43,7 @@ class Sampling(Generic[S]):
 
     at: Callable[[float], Evaluator[S]]
     """For books at a price: a fixed number of playouts a history, so that all radii hold together."""
-    choosing: Choosing[S] | None = None
+    deciding: Deciding[S] | None = None
     """How a single book is chosen with fewer; None: by the values that `at` gives."""
 
 
@@ -52,7 +52,7 @@ class Clock(Generic[S]):
     """Time is part of the game. No score tells what saved time is worth: v(h) is a first guess, trusted
     as far as playouts do not contradict it, and fresh games say what the chosen book earns."""
 
-    choosing: Choosing[S]
+    deciding: Deciding[S]
     replay: Callable[[Side, Memory, Stop, Callable[[int], None] | None], TimeShare]
     """Plays a chosen book afresh: what it earns, and how."""
 
@@ -175,10 +175,22 @@ class Matchup(Generic[S]):
         return side_named(text, self.sides)
 
     @property
-    def choosing(self) -> Choosing[S] | None:
+    def deciding(self) -> Deciding[S] | None:
         """The playouts that choose a book, where they do."""
         part = self.sampling if self.clock is None else self.clock
-        return None if part is None else part.choosing
+        return None if part is None else part.deciding
+
+    def afresh(self) -> Matchup[S]:
+        """The same matchup before any playouts that choose: no choice depends on earlier ones."""
+        deciding = self.deciding
+        if deciding is None:
+            return self
+        again = replace(deciding, rollouts=deciding.rollouts.afresh())
+        value = again.rollouts if self.value is deciding.rollouts else self.value
+        if self.clock is not None:
+            return replace(self, value=value, clock=replace(self.clock, deciding=again))
+        assert self.sampling is not None
+        return replace(self, value=value, sampling=replace(self.sampling, deciding=again))
 
     @property
     def guessing(self) -> bool:

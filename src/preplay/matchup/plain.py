@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from preplay.errors import InputError
 from preplay.game import Game, Merging
 from preplay.judging import Judge
-from preplay.matchup.model import Choosing, Matchup, Sampling
+from preplay.matchup.model import Deciding, Matchup, Sampling
 from preplay.matchup.offers import searched
 from preplay.matchup.settings import (
     IDLE,
@@ -298,4 +298,4 @@ def valued(
     if value.model == "rollouts":
         return fixed(cost or LEAST_COST), Sampling(fixed)
     adaptive = AdaptiveRollouts(game, sampler, value.delta)
-    return adaptive, Sampling(fixed, Choosing(adaptive, value.epsilon))
+    return adaptive, Sampling(fixed, Deciding(adaptive, value.epsilon))

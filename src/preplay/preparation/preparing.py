@@ -59,8 +59,8 @@ def prepare(
     hears of the growth, `playing` of games that are played after it. `limits.seconds` is for all of it:
     where games follow, growth takes half of it at most, and games that choose half of the rest.
     """
-    limits = matchup.limits(limits)
-    most = None if matchup.choosing is None else matchup.choosing.most
+    matchup, limits = matchup.afresh(), matchup.limits(limits)
+    most = None if matchup.deciding is None else matchup.deciding.most
     pace = Pace(limits, stop, progress, playing, most)
     if budget is not None and cost is None:
         price = 0.0

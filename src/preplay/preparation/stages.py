@@ -11,7 +11,7 @@ from preplay import choice, response
 from preplay.game import S, Side
 from preplay.growth import Grown, GrowthProgress, Limits, Pays, grow
 from preplay.judging import CONFIDENT
-from preplay.matchup import Choosing, Matchup
+from preplay.matchup import Deciding, Matchup
 from preplay.matchup.settings import LEAST_COST
 from preplay.preparation.explaining import moves
 from preplay.preparation.found import Prepared, Refused
@@ -143,12 +143,12 @@ def best_at(
     price (Theorem 3 divides δ among (L + 1)/λ histories).
     """
     plain = matchup.choices(side) is None and matchup.position is None
-    choosing = matchup.choosing if cost > 0.0 and plain else None
-    value = values_of(matchup, 0.0 if choosing else share * cost, side)
-    part = PART if choosing or matchup.clock else 1.0
+    deciding = matchup.deciding if cost > 0.0 and plain else None
+    value = values_of(matchup, 0.0 if deciding else share * cost, side)
+    part = PART if deciding or matchup.clock else 1.0
     grown = grown_for(matchup, value, side, cost, pace, checkpoint, part, budget is not None)
-    if choosing:
-        grown, best = _sharpened(matchup, choosing, grown, side, cost, budget, pace, share)
+    if deciding:
+        grown, best = _sharpened(matchup, deciding, grown, side, cost, budget, pace, share)
         return Prepared(side, grown, best)
     found, nearer = chosen_on(grown, side, cost, budget), pace
     while loose(found, pace.limits.gap).short:  # growth compares books of any size, each history paid
@@ -171,7 +171,7 @@ def _nearer(gap: float) -> float:
 
 def _sharpened(
     matchup: Matchup[S],
-    choosing: Choosing[S],
+    deciding: Deciding[S],
     grown: Grown,
     side: Side,
     cost: float,
@@ -182,14 +182,14 @@ def _sharpened(
     """Sample on where it can change the decision, then choose (Theorem 3, adaptive)."""
     from preplay.sampling.sharpen import sharpen
 
-    before = choosing.rollouts.samples
+    before = deciding.rollouts.samples
     sharper = sharpen(
         matchup.game,
         grown.tree,
         side,
         cost,
-        choosing.rollouts,
-        choosing.epsilon,
+        deciding.rollouts,
+        deciding.epsilon,
         most=None if pace.playouts is None else before + pace.playouts,
         trusted=matchup.guessing,
         share=share,

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple
 
 import numpy as np
@@ -109,6 +109,10 @@ class AdaptiveRollouts(Generic[S]):
         check_whole("first", self.first)
         check_whole("asked", self.asked)
 
+    def afresh(self) -> AdaptiveRollouts[S]:
+        """The same before its first playout."""
+        return replace(self, estimates={}, _places={})
+
     @property
     def samples(self) -> int:
         """Playouts so far."""
@@ -120,11 +124,6 @@ class AdaptiveRollouts(Generic[S]):
         new = {history: state for history, state in new.items() if history not in self.estimates}
         self.more(list(new.values()), [self.first] * len(new))
         return [self.value(state) for state in states]
-
-    def refine(self, state: S, samples: int) -> Value:
-        """The value of `state` after so many further playouts."""
-        self.more([state], [samples])
-        return self.value(state)
 
     def value(self, state: S) -> Value:
         """What is known of a state that was asked about."""

@@ -26,26 +26,34 @@ MOST = 3000
 
 @st.composite
 def boards(draw: st.DrawFn, depth: int = 4, menus: bool = True) -> tuple[Raw, dict[History, str]]:
-    """A game of a few positions a layer, as the tree of its histories, and each history's position."""
+    """A game of a few positions a layer, as the tree of its histories, and each history's position.
+
+    A position may come again on a line.
+    """
     below: list[tuple[str, Raw]] = [
         (f"end{k}", {"utility": draw(st.integers(0, 10)) / 10}) for k in range(3)
     ]
     places: dict[str, list[str]] = {}
+    met: dict[str, tuple[Any, ...]] = {}
+    shown: dict[str, str] = {}
     for layer in range(depth):
         now: list[tuple[str, Raw]] = []
         for k in range(1 if layer == depth - 1 else draw(st.integers(1, 3))):
-            player = draw(st.sampled_from([1, 2, 1, 2, "chance"]))
-            n = draw(st.integers(1, 3))
-            base, prep = draw(weights(n)), draw(weights(n))
-            offered = [draw(st.booleans()) and menus for _ in range(n)]
-            actions: Raw = {}
             name = f"{layer}.{k}"
+            again = draw(st.sampled_from([None, None, *met]))
+            if again is None:  # else a position that comes again, with another future
+                n = draw(st.integers(1, 3))
+                player = draw(st.sampled_from([1, 2, 1, 2, "chance"]))
+                offered = [draw(st.booleans()) and menus and player != "chance" for _ in range(n)]
+                met[name] = player, draw(weights(n)), draw(weights(n)), offered
+            shown[name] = name if again is None else again
+            player, base, prep, offered = met[shown[name]]
+            actions: Raw = {}
             places[name] = []
-            for a in range(n):
+            for a in range(len(base)):
                 to = draw(st.sampled_from(below))
                 kind = {"prob": base[a]} if player == "chance" else {"base": base[a], "prep": prep[a]}
-                marked = {"menu": True} if offered[a] and player != "chance" else {}
-                actions[f"a{a}"] = kind | marked | {"to": to[1]}
+                actions[f"a{a}"] = kind | ({"menu": True} if offered[a] else {}) | {"to": to[1]}
                 places[name].append(to[0])
             now.append((name, {"player": player, "actions": actions}))
         below = now
@@ -54,7 +62,7 @@ def boards(draw: st.DrawFn, depth: int = 4, menus: bool = True) -> tuple[Raw, di
     stack: list[tuple[History, str, Raw]] = [((), name, root)]
     while stack:
         history, here, node = stack.pop()
-        position[history] = here
+        position[history] = shown.get(here, here)
         for (action, edge), there in zip(
             node.get("actions", {}).items(), places.get(here, ()), strict=True
         ):
@@ -228,6 +236,12 @@ def test_what_a_deviation_buys(
         assert decision.played > 0
         here = position[tree.history(k)]
         meet = [j for j in best.nodes.tolist() if position[tree.history(j)] == here and j in explained]
+        lines = [tree.history(j) for j in meet]
+        meet = [
+            j
+            for j, h in zip(meet, lines, strict=True)
+            if not any(h[: len(g)] == g for g in lines if g != h)
+        ]
         stop, mass = float((pi[meet] * value[meet]).sum()), float(pi[meet].sum())
         learned = {tree.history(j) for j in best.nodes.tolist()}
         ways = [(h[:n], h[n]) for j in meet for h in [tree.history(j)] for n in range(len(h))]

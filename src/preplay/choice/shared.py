@@ -99,8 +99,9 @@ def decisions(made: Choice) -> dict[int, Decision]:
         played = moves.index(int(made.tree.action[after])) if meet else 0
         if not played:
             continue
-        mass, stop = float(pi[meet].sum()), float((pi[meet] * value[meet]).sum())
-        way = _way(plans, meet)
+        top = _first_on_their_lines(plans, meet)
+        mass, stop = float(pi[top].sum()), float((pi[top] * value[top]).sum())
+        way = _way(plans, top)
         never = {(place, move): False for move in moves}
         without = program.solve(plans.gain, cost, budget, never, way)[1]
         worths = []
@@ -109,13 +110,19 @@ def decisions(made: Choice) -> dict[int, Decision]:
             worth = most = (stop + extra - without) / mass
             if hope is not None:
                 more = program.solve(hope.gain, cost, budget, {(place, move): True}, way)[1]
-                hoped_for = float((pi[meet] * high[meet]).sum()) + hope.empty - plans.empty + more
+                hoped_for = float((pi[top] * high[top]).sum()) + hope.empty - plans.empty + more
                 most = min(1.0, max(worth, (hoped_for - without) / mass))
             worths.append(Alternative(tree.names[move], worth, most))
         for k in meet:
             hoped = _hoped(made, here[k], left, worths[0].worth)
             found[here[k]] = Decision(tuple(worths), played, hoped)
     return found
+
+
+def _first_on_their_lines(plans: Plans, histories: Sequence[int]) -> list[int]:
+    """Those histories of a position that none of the others leads to: it may come again on a line."""
+    several = set(histories)
+    return [k for k in histories if several.isdisjoint(int(plans.node[j]) for j in _way(plans, [k]))]
 
 
 def _way(plans: Plans, histories: Sequence[int]) -> set[int]:

@@ -128,7 +128,7 @@ def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -
         if alone is not None and inside is not None:
             apart = f"in [{inside[0]:.6g}, {inside[1]:.6g}]"
             known = f"{alone:.6g}" if inside[1] - inside[0] <= 1e-9 else apart
-            said(f"only {name} prepares", f"{known}  (net of memory)")
+            said(f"only {'side ' * name.isdigit()}{name} prepares", f"{known}  (net of memory)")
     bounds = f"in [{found.lower:.6g}, {found.upper:.6g}]"
     both = f"{found.value:.6g}, certified {bounds}" if found.ending == "complete" else bounds
     said("both prepare", both)
@@ -142,7 +142,7 @@ def print_contest(matchup: Matchup[Any], found: EquilibriumResult, lines: int) -
     ]
     said("gap", f"{found.gap:.3g}" + (f"  (of it {', '.join(parts)})" if parts else ""))
     said("method", f"{found.method}, {found.iterations:,} iterations, {found.seconds:.2f} s")
-    said("public tree", f"{show.histories(found.histories)}, {found.questions:,} questions")
+    said("public tree", f"{show.histories(found.histories)}, {show.counted(found.questions, 'question')}")
     pairs = zip(found.matters, found.lemma3, strict=True)
     counts = " and ".join(f"{count:,} (at most {bound:,.0f})" for count, bound in pairs)
     said("matter to the sides", f"{counts}, by Lemma 3")

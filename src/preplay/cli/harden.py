@@ -139,7 +139,7 @@ def print_hardened(matchup: Matchup[Any], found: HardenResult, lines: int) -> No
             f"if {preparer} also chooses", f"{found.choosing[0]:.5f}{most}{_fresh(found.choosing_judged)}"
         )
     grown = show.histories(found.histories)
-    said("looked at", f"{grown}, {found.questions:,} questions ({found.method})")
+    said("looked at", f"{grown}, {show.counted(found.questions, 'question')} ({found.method})")
     if found.ending != "complete":
         said("stopped by", f"{found.ending}: the bounds say what is certain")
     if found.judged is not None:

@@ -128,10 +128,11 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     show.fact("memorized", f"{book.memory} at {best.cost:g} each{limit}")
     show.fact("net of memory", f"{best.net:.6g}, certified upper bound {best.upper:.6g}")
     if best.ending != "complete":
-        show.fact(*stopped(best))
+        show.fact(*stopped(matchup, best))
     if matchup.clock is not None and best.clock is None:
         show.fact("no fresh games", "the values are first guesses; only the bound and the error count")
-    show.fact("looked at", f"{show.histories(best.histories)}, {best.questions:,} questions")
+    looked = f"{show.histories(best.histories)}, {show.counted(best.questions, 'question')}"
+    show.fact("looked at", looked)
     if best.judged is not None:
         show.print_judged(best.judged)
     if best.fixed is not None:
@@ -167,14 +168,14 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     print_deviations(matchup, book, lines)
 
 
-def stopped(best: PrepareResult) -> tuple[str, str]:
+def stopped(matchup: Matchup[Any], best: PrepareResult) -> tuple[str, str]:
     """What was cut short, and by what."""
     if not best.tree.starts(best.book.side):
         return (
             "growth stopped by",
             f"{best.ending}, before {best.side} first moves: values are the start's",
         )
-    if best.tree.complete and (best.clock is not None or best.tree.radius.any()):
+    if best.tree.complete and (best.clock is not None or matchup.deciding is not None):
         return "games stopped by", f"{best.ending}: bound and error count what was not played"
     if best.judged is not None and (best.judged.left or best.upper - best.net <= ROUNDING):
         return "judging stopped by", f"{best.ending}: what it did not get to is told below"

@@ -133,11 +133,10 @@ def uci(
     if install_hint:
         if path:
             open_book(path)
-        program = shutil.which(sys.argv[0]) or sys.argv[0]
         words = _arguments(book, side, settings)
         if as_opponent is not None:
             words = _opponent_arguments(as_opponent, side, seed)
-        command = [str(Path(program).absolute()), *words]
+        command = [*_started(), *words]
         if script is not None:
             write_text(script, wrapper(command))
             script.chmod(0o755)
@@ -150,6 +149,13 @@ def uci(
             run_modelled(player, sys.stdin, sys.stdout, seed=seed)
         return
     run_uci(opened_for_a_gui(path, sys.stdout), sys.stdin, sys.stdout, settings=settings)
+
+
+def _started() -> list[str]:
+    """How this program was started, for others that are to start it."""
+    program = Path(shutil.which(sys.argv[0]) or sys.argv[0]).absolute()
+    by_module = program.name == "__main__.py"
+    return [sys.executable, "-m", "preplay"] if by_module else [str(program)]
 
 
 @contextmanager

@@ -63,6 +63,8 @@ def grow(  # noqa: PLR0913  # an option each
     check_policy(prep, "prep")
     check_evaluator(value)
     check_goal(goal)
+    if choices is not None:
+        check_made("choices", choices, Choices, "as Choices(menus, deviations=1)")
     check_made("stop", stop, Stop, "as Stop()")
     check_function("progress", progress)
     check_number("every", every)

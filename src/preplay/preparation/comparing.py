@@ -81,12 +81,13 @@ def best_of(books: Sequence[Prepared]) -> Prepared:
     bounds = last.response.upper, best.response.upper, *(book.response.net for book in books)
     net, size = first.response.net, first.response.size
     ending = best.grown.ending if last.grown.ending == "complete" else last.grown.ending
+    looked = replace(last.grown, tree=best.tree, ending=ending)  # what the bound rests on
     return replace(
         best,
-        grown=replace(best.grown, ending=ending),
+        grown=looked,
         response=replace(best.response, upper=max(bounds)),
         judged=judged,
-        narrow=best is not last and last.grown.ending != "complete",
+        narrow=best is not last,
         fixed=Fixed(first.value, net, size, first.grown.ending, best is first),
     )
 

@@ -298,7 +298,7 @@ def within(grown: Grown, side: Side, price: float, budget: int, gap: float) -> P
     than `gap` if the bound says so; so may a larger tree, where growth ended by a gap.
     """
     best, paying = chosen_on(grown, side, 0.0, budget), chosen_on(grown, side, price, budget).response
-    upper = max(best.value, paying.upper + price * budget)
+    upper = max(best.value, min(1.0, paying.upper + price * budget))
     best = replace(best, response=replace(best.response, upper=upper))
     ended = grown.ending == "gap" or (paying.size < budget and grown.ending == "complete")
     room = ended and price >= LEAST_COST

@@ -14,6 +14,7 @@ from typing import Any
 
 from preplay.book import Book
 from preplay.chess.players.play import EnginePolicy
+from preplay.chess.players.repertoire import RepertoirePlay
 from preplay.errors import InputError
 from preplay.game import FINAL, Side, other, walk
 from preplay.matchup import Matchup
@@ -55,7 +56,7 @@ def alternatives(matchup: Matchup[Any], book: Book, most: int) -> list[tuple[Oth
     """For each entry of the book the engine's `most` best moves, best worth first."""
     side: Side = book.side
     policy = matchup.prep[side - 1]
-    if not isinstance(policy, EnginePolicy):
+    if not isinstance(policy, EnginePolicy | RepertoirePlay):
         raise InputError(f"matchup '{matchup.name}': alternatives need a chess engine that prepares")
     search = replace(policy.search, multipv=max(most, policy.search.multipv))
     game = matchup.game

@@ -36,12 +36,12 @@ def hardened(run: Run) -> dict[str, Any]:
     matchup = run.matchup
     try:
         rows = [(tuple(row["history"]), dict(row["moves"])) for row in result["policy"]]
-        side = _side(result["side"])
         if not all(isinstance(move, str) for history, moves in rows for move in (*history, *moves)):
             raise TypeError("a move that is no text")
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{run.path(RESULT)}: damaged ({error}); expected a policy") from None
-    tree = _together(rows, side)
+    side = run.side
+    tree = _together(rows, side, run.is_chess)
     fen, chess960, early = "", bool(matchup.get("chess960")), notation.before(matchup)
     written = None
     if run.is_chess:
@@ -64,13 +64,11 @@ def hardened(run: Run) -> dict[str, Any]:
     }
 
 
-def _side(name: Any) -> Side:
-    sides: dict[str, Side] = {"1": 1, "2": 2, "white": 1, "black": 2}
-    return sides[str(name)]
+def _together(rows: list[tuple[tuple[str, ...], dict[str, float]]], side: Side, in_turn: bool) -> Tree:
+    """All histories of a policy and what it plays there as one tree.
 
-
-def _together(rows: list[tuple[tuple[str, ...], dict[str, float]]], side: Side) -> Tree:
-    """All histories of a policy and what it plays there as one tree."""
+    Where the sides do not move in turn, what the policy says nothing about is somebody else's, or chance.
+    """
     root = _Step()
     for history, moves in rows:
         place = root
@@ -80,14 +78,14 @@ def _together(rows: list[tuple[tuple[str, ...], dict[str, float]]], side: Side) 
         for move in moves:
             place.below.setdefault(move, _Step())
     speaks = {len(history) % 2 for history, _ in rows}
-    first = side if speaks <= {0} else 3 - side
+    first = side if (speaks <= {0} if in_turn else root.moves) else 3 - side
     names: dict[str, int] = {}
     places, parent, player, base, action = [root], [-1], [first], [1.0], [-1]
     for k, place in enumerate(places):  # grows while it is walked: breadth first
         for move, child in place.below.items():
             places.append(child)
             parent.append(k)
-            player.append(3 - player[k])
+            player.append(3 - player[k] if in_turn else side if child.moves else 3 - side)
             base.append(float(place.moves.get(move, 0.0)) if place.moves else 1.0 / len(place.below))
             action.append(names.setdefault(move, len(names)))
     value = [0.5] * len(places)

@@ -203,6 +203,8 @@ def equilibrium(
     check_method(method)
     check_limits(gap, iterations, seconds)
     limits = Limits(histories, seconds)
+    if cost is not None:
+        check_cost(cost)
     prices = (matchup.cost(1, cost), matchup.cost(2, cost)) if costs is None else costs
     check_both("costs", prices)
     for price in prices:

@@ -128,13 +128,14 @@ class PrepareResult:
         return from_data(cls, data, run.path(RESULT), tree=run.tree(), name=run.name, run=run)
 
     def frontier(self) -> Frontier:
-        """All best books for higher costs than this one's, and the order in which to learn."""
+        """All best books for higher costs than its tree was grown for, and the order in which to learn."""
         from preplay import response
         from preplay.choice import shared
 
         by_history = self.tree.position is None
         find = response.frontier if by_history else shared.frontier
-        return find(self.tree, self.book.side, self.cost)
+        side = self.book.side
+        return find(self.tree, side, max(self.cost, self.tree.prices[side - 1]))
 
     def to_pandas(self) -> DataFrame:
         """A row for each memorized history: needs pandas."""
@@ -143,7 +144,7 @@ class PrepareResult:
         return book_table(self.book)
 
     def plot_frontier(self) -> Figure:
-        """Value against memory for all costs above this one's, as a matplotlib Figure."""
+        """Value against memory for all costs that the tree was grown for, as a matplotlib Figure."""
         from preplay.figures import frontier_figure
 
         front = self.frontier()

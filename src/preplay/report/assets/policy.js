@@ -26,7 +26,7 @@ export function policyCard(app, k) {
   if (view.leaf(k)) return [h('p', { class: 'verdict' }, 'From here on: as at the board')];
   const me = data.sides[data.side - 1];
   if (view.own(k)) return [h('p', { class: 'label' }, `${me} plays at random, with these shares`), moveRows(app, byShare(view, k), () => '', 'mine')];
-  return [h('p', { class: 'label' }, `${data.sides[2 - data.side]} may come by`), h('ul', { class: 'choices' }, view.children(k).map((c) => h('li', {},
+  return [h('p', { class: 'label' }, data.chess ? `${data.sides[2 - data.side]} may come by` : 'It may go on by'), h('ul', { class: 'choices' }, view.children(k).map((c) => h('li', {},
     h('button', { type: 'button', class: 'choice', click: () => app.go(c) }, app.numbers.prefix(view.depth[c], true) + view.say(c)))))];
 }
 
@@ -48,7 +48,7 @@ export function policyFacts(data) {
       p.judged && ['Judged', `${percent(p.judged.before, 3)} became ${percent(p.judged.after, 3)}`, Number.isFinite(p.judged.fresh) ? `a fresh search says ${percent(p.judged.fresh, 3)}` : ''],
       p.error > 0 && ['May be off by', `${points(p.error, false)} points per 100 games`, 'by judge and calibration'],
       Number.isFinite(p.unhardened) && ['As it plays now', percent(p.unhardened, 3)],
-      Number.isFinite(p.before.value) && ['By softmax', `${percent(p.before.value, 3)} or more`, Number.isFinite(p.before.randomness) ? `the best one, of ${compact(p.before.randomness)} centipawns` : ''],
+      Number.isFinite(p.before.value) && ['By softmax', `${percent(p.before.value, 3)} or more`, Number.isFinite(p.before.randomness) ? `the best one, of ${compact(p.before.randomness)}${data.chess ? ' centipawns' : ''}` : ''],
       p.choosing && ['Choosing its moves', percent(p.choosing[0], 3), p.choosing[1] > p.choosing[0] ? `at most ${percent(p.choosing[1], 3)}` : ''],
       Number.isFinite(p.unprepared) && ['Without a book', percent(p.unprepared, 3)],
       Number.isFinite(p.loss) && ['Given away for it', `${points(p.loss, false)} points per 100 games`, 'against somebody who does not prepare'],

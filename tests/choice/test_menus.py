@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import permutations, product
 from typing import Any
 
@@ -20,6 +21,7 @@ from preplay.games import tabular
 from preplay.growth import Goal, Grown, Lemma1, Limits, Pays, grow
 from preplay.policy import Choices
 from preplay.tree import Tree, check_arrays
+from preplay.value import Value
 
 SIDES = st.sampled_from([1, 2])
 COSTS = st.sampled_from([0.003, 0.01, 0.03, 0.1])
@@ -225,6 +227,56 @@ def test_every_option_is_told_with_what_it_is_worth(
             assert told - 1e-9 <= max(others) <= most_told + 1e-9
         assert played.most == pytest.approx(played.worth, abs=1e-9)
         assert played.worth >= max(option.worth for option in decided.options) - 1e-9
+
+
+def raised(node: Raw, side: Side, by: float) -> Raw:
+    """A game in which stopping is worth so much more to a side, at most a win."""
+    if "utility" in node:
+        return node
+    edges = {name: edge | {"to": raised(edge["to"], side, by)} for name, edge in node["actions"].items()}
+    if node["player"] == "chance":
+        return node | {"actions": edges}
+    better = min(1.0, node["value"] + by) if side == 1 else max(0.0, node["value"] - by)
+    return node | {"actions": edges, "value": better}
+
+
+@settings(max_examples=60, deadline=None)
+@given(games(depth=4, own=12, estimates="everywhere", menus=True), SIDES, COSTS, DEVIATIONS)
+def test_no_book_exceeds_what_an_option_may_be_worth_where_values_are_uncertain(
+    raw: Raw, side: Side, cost: float, most: int | None
+) -> None:
+    """Each estimate may be 0.2 off, that of the history itself too."""
+    assume(count_plans(raw["root"], side, most) <= MOST)
+    game, off = tabular.parse(raw), 0.2
+    base, prep = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
+    choices = Choices(tabular.TabularMenus(), most) if game.offers[side - 1] else None
+
+    class Unsure:
+        def values(self, states: Sequence[tabular.Node]) -> list[Value]:
+            return [Value(state.value, off) for state in states]
+
+    tree = grow(game, side, (base, base), prep, Unsure(), Pays(cost), choices=choices).tree
+    choice = choose(tree, side, cost)
+    every = {_key(plan): value for value, plan in plans(raised(raw["root"], side, off), side, most)}
+    assert choice.best.upper >= max(value - cost * len(plan) for plan, value in every.items()) - 1e-9
+    reach = dict(zip(choice.best.nodes.tolist(), choice.best.reach.tolist(), strict=True))
+    value = choice.tree.value if side == 1 else 1.0 - choice.tree.value
+    for k, decided in choice.decisions.items():
+        history = choice.tree.history(k)
+        before = _key({h: m for h, m in plan_of(choice).items() if not begins(history, h)})
+        stopping = min(1.0, value[k] + off) - every[before] / reach[k]
+        for option in decided.options:
+            most_told = max(
+                stopping + (earned - cost * (len(plan) - len(before))) / reach[k]
+                for plan, earned in every.items()
+                if (history, option.move) in plan
+                and {(h, m) for h, m in plan if not begins(history, h)} == before
+            )
+            assert most_told <= option.most + 1e-9
+
+
+def _key(plan: Plan) -> frozenset[tuple[History, str | None]]:
+    return frozenset(plan.items())
 
 
 def _three_in_a_row() -> Raw:

@@ -296,3 +296,37 @@ def test_what_ends_before_the_first_decision_is_no_better_book(
     told = [preplay(capsys, *words, *more)[1] for more in (("--histories", "1"), ())]
     assert "histories, before 1 first moves: values are the start's" in " ".join(told[0].split())
     assert "first moves" not in told[1]
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.3])
+def test_an_option_that_the_judge_lets_come_back_is_looked_at_again(radius: float) -> None:
+    """First a and b beat d; the judge says that they are worse, and may be unsure of the start."""
+    ends = {"c": 0.1, "a": 0.9, "b": 0.8, "d": 0.6}
+    told = ends | {"a": 0.52, "b": 0.52}
+
+    def edge(to: Raw, base: float, prep: float, menu: bool = False) -> Raw:
+        return {"base": base, "prep": prep, "to": to, "menu": menu}
+
+    def after(move: str) -> Raw:
+        many = 20 if move in "ab" else 1
+        last: Raw = {"player": 1, "actions": {"end": edge({"utility": 0.5}, 1, 1)}}
+        return {"player": 2, "actions": {str(k): edge(last, 1 / many, 1 / many) for k in range(many)}}
+
+    moves = {m: edge(after(m), 0.25, float(m == "c"), menu=True) for m in ends}
+    game = tabular.parse({"format": tabular.FORMAT, "root": {"player": 1, "actions": moves}})
+
+    def says(values: dict[str, float], off: float) -> Any:
+        class Says:
+            def values(self, states: Sequence[tabular.Node]) -> list[Value]:
+                return [Value(values[s.history[0]]) if s.history else Value(0.5, off) for s in states]
+
+        return Says()
+
+    menus = tabular.TabularMenus()
+    judge = Judge(says(told, radius), says(told, 0.0))
+    matchup = Matchup(
+        "reversed", game, (BASE, BASE), (PREP, PREP), says(ends, 0.0),
+        judge=judge, menus=(menus, None), deviations=(1, None),
+    )  # fmt: skip
+    found = prepare(matchup, 1, 0.06)
+    assert found.response.net == pytest.approx(0.54)

@@ -65,6 +65,7 @@ def choose_known(tree: Tree, side: Side, cost: float, budget: int | None = None)
     hope = _hopeful(tree, side, plans, pi, value, budget is not None)
     if hope is not None:
         _, most, more = _pick(hope, cost, budget)
+        most = most + _more_by_stopping(tree, side, hope, pi, value)
         upper = max(net, hope.empty + more)
     best = replace(best, upper=max(upper, best.net))
     origin = np.flatnonzero(index >= 0).astype(np.int32)
@@ -84,6 +85,15 @@ def _hopeful(
     gain = np.where(open, pi[hope.node] * (1.0 - high[hope.node]), hope.gain)
     none = np.zeros_like(hope.beaten)  # by other values than growth had, they may not be beaten
     return replace(hope, gain=gain, beaten=none)
+
+
+def _more_by_stopping(tree: Tree, side: Side, hope: Plans, pi: Floats, value: Floats) -> Floats:
+    """By how much more stopping may earn than it does by the values in use, at the history of each plan.
+
+    What a plan of `_hopeful` is worth counts from there.
+    """
+    more: Floats = (pi * (response.highest(tree, side, value) - value))[hope.node]
+    return more
 
 
 def _stale(plans: Plans, worth: Floats, most: Floats) -> bool:
@@ -165,7 +175,10 @@ def _decisions(made: Choice) -> dict[int, Decision]:
     unlimited = _pick(plans, cost, None)[0]
     spare = None if budget is None or unlimited.sum() <= budget else budget - int(picked.sum())
     worth, below = _worths(plans, cost, spare, picked)
-    most = worth if hope is None else _worths(hope, cost, spare, picked)[0]
+    most = worth
+    if hope is not None:
+        stopping = _more_by_stopping(tree, side, hope, pi, value)
+        most = _worths(hope, cost, spare, picked)[0] + stopping
     extra = np.zeros(tree.size)  # what the book adds at a history to stopping there
     extra[plans.node[picked]] = below[picked]
     index = {int(k): j for j, k in enumerate(made.origin)}
@@ -186,7 +199,8 @@ def _decisions(made: Choice) -> dict[int, Decision]:
             low = float(worth[plan_of[c]])
             high = max(low, float(most[plan_of[c]]))
             name = tree.names[tree.action[c]]
-            options.append(Alternative(name, (stop + low) / reach, (stop + high) / reach))
+            certain = (stop + low) / reach
+            options.append(Alternative(name, certain, max(certain, min(1.0, (stop + high) / reach))))
         hoped = None
         first = int(tree.first[k])
         if played != first and tree.player[played] != side:

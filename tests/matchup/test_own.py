@@ -7,6 +7,7 @@ import json
 import runpy
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -229,10 +230,19 @@ def test_matches_of_an_endless_game_and_of_another_ones_book_are_refused() -> No
     half = preplay.ValueFunction[History](lambda state: 0.5)
     endless = preplay.make_matchup(Endless(), heads, heads, value=half)
     unread = preplay.prepare(coins(), 1, 0.9)
-    with pytest.raises(preplay.GameError, match="a history of 4 actions; expected at most 3"):
+    read = preplay.prepare(coins(), 1, 0.01)
+    with pytest.raises(InputError, match=r"of another game \(name was 'coins', now 'own'\)"):
         preplay.match(endless, unread, 2)
+    with preplay.open_matchup("synthetic") as other:
+        with pytest.raises(InputError, match=r"of another game \(kind was 'python', now 'synthetic'\)"):
+            preplay.match(other, unread, 2)
+        with pytest.raises(InputError, match=r"of another game \(kind was 'synthetic', now 'python'\)"):
+            preplay.match(endless, preplay.prepare(other, 1, 0.5), 2)
+    told_nothing = [replace(found.book, provenance={}) for found in (unread, read)]
+    with pytest.raises(preplay.GameError, match="a history of 4 actions; expected at most 3"):
+        preplay.match(endless, told_nothing[0], 2)
     with pytest.raises(InputError, match="the book plays 'high'; expected one of 'heads', 'tails'"):
-        preplay.match(endless, preplay.prepare(coins(), 1, 0.01), 2)
+        preplay.match(endless, told_nothing[1], 2)
 
 
 def test_a_sweep_names_the_argument_that_there_is_not() -> None:

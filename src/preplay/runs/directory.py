@@ -261,12 +261,12 @@ def check_same_game(book: books.Book, matchup: Matchup[Any], place: str) -> None
     then = identity.get("matchup") if isinstance(identity, Mapping) else None
     now: Mapping[str, Any] = matchup.config
     kind = now.get("kind")
-    if not isinstance(then, Mapping) or then.get("kind") != kind:
+    if not isinstance(then, Mapping) or "kind" not in then:
         return
     keys: Sequence[str] = TOLD_BY.get(str(kind), ())
-    if kind == "python":
-        if then.get("name") != now.get("name"):  # what cannot be played is refused when it is
-            return
+    if then["kind"] != kind:
+        keys = () if {then["kind"], kind} <= set(BY_ENGINES) else ("kind",)
+    elif kind == "python":
         now = matchup.identity if "fingerprint" in then else now
         keys = [key for key in then if key in now and key not in NO_RULES]
     old, new = ({key: thawed(told.get(key)) for key in keys} for told in (then, now))

@@ -35,7 +35,7 @@ def test_lemma_1_counts_what_is_met_often_enough(side: Side, p: float) -> None:
     with open_matchup(GAME) as matchup:
         found = bound(matchup, side, p=p)
     assert found.lemma1.count == sum(reach >= p for reach in reaches(root, side))
-    assert (found.lemma1.p, found.counted, found.ending) == (p, True, "complete")
+    assert (found.lemma1.p, found.counting, found.ending) == (p, "complete", "complete")
     assert found.lemma1.count <= found.lemma1.bound
 
 
@@ -55,7 +55,7 @@ def test_theorem_1_promises_no_more_than_the_best_book_earns(side: Side) -> None
 def test_a_growth_cut_short_says_so() -> None:
     with open_matchup("synthetic") as matchup:
         found = bound(matchup, 1, p=1e-4, limits=Limits(histories=20))
-    assert (found.counted, found.ending) == (False, "histories")
+    assert (found.counting, found.ending) == ("histories", "histories")
 
 
 def test_p_is_the_price_of_the_side_unless_it_is_given() -> None:

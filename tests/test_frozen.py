@@ -31,6 +31,12 @@ def test_dicts_are_frozen_all_the_way_down() -> None:
     assert made == {"a": {"b": 1}, "c": ({"d": 2},)}
 
 
+def test_lists_become_tuples_and_all_can_be_hashed() -> None:
+    made = frozen({"a": [1, {"b": [2]}]})
+    assert made == {"a": (1, {"b": (2,)})}
+    assert hash(made) == hash(frozen({"a": (1, {"b": (2,)})}))
+
+
 def test_numbers_are_pythons_own() -> None:
     made = frozen({"x": np.float64(0.5), "y": (np.int64(3),)})
     assert (type(made["x"]), type(made["y"][0])) == (float, int)

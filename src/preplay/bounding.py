@@ -26,10 +26,10 @@ class Bounded:
     theorem1: Theorem1 | None
     """None: a scan found nothing that it says."""
     lemma1: Lemma1Count
-    counted: bool
-    """Whether Lemma 1's count is whole; else it is a part."""
+    counting: Ending
+    """What cut Lemma 1's count short, if anything did: then it is a part."""
     ending: Ending
-    """What cut the growth short, if anything did."""
+    """What cut the growth short that Theorem 1 rests on, if anything did."""
 
 
 def rare(matchup: Matchup[S], side: Side, p: float | None) -> float:
@@ -85,5 +85,5 @@ def bound(
     else:
         firsts = grown(Advantage(advantage))
         found = theorem1(firsts.tree, side, advantage, epsilon, longest)
-        ending = firsts.ending if firsts.ending != "complete" else ending
-    return Bounded(found, counted, likely.ending == "complete", ending)
+        ending = firsts.ending
+    return Bounded(found, counted, likely.ending, ending)

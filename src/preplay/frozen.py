@@ -29,9 +29,11 @@ class FrozenDict(dict[K, V]):
 
 
 def frozen(value: Any) -> Any:
-    """The same value: numpy's numbers as Python's, dicts frozen all the way down."""
+    """The same value: numpy's numbers as Python's, lists as tuples, dicts frozen all the way down."""
     if isinstance(value, dict):
         return FrozenDict({key: frozen(part) for key, part in value.items()})
+    if isinstance(value, list):
+        return tuple(map(frozen, value))
     if isinstance(value, tuple):
         parts = map(frozen, value)
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

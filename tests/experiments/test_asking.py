@@ -15,6 +15,7 @@ from sweeppoints import point
 import preplay
 from preplay.book import Book, Entry
 from preplay.errors import InputError
+from preplay.experiments.asking import check_effect
 from preplay.experiments.figure1 import Reference
 from preplay.experiments.sweep import Determined, Point, Task
 from preplay.report.gather import gather
@@ -67,6 +68,7 @@ def build(seed: int = 1) -> preplay.Matchup[Any]:
         ({"changes": 3}, "changes 3; expected a list of them"),
         ({"side": 3}, "side '3'; expected 1 or 2"),
         ({"budget": 3, "measures": ["equilibrium"]}, "budget 3 has no effect on equilibrium; expected"),
+        ({"cost": 0.1}, "cost 0.1 beside a sweep over the cost; expected one of them"),
         ({"source": preplay.open_matchup("synthetic")}, "open it in a `with`"),
         ({"source": 3}, "source 3; expected a name, a file, a matchup or a function"),
         ({"source": build}, "changes 'length=4' of a matchup of one's own; expected none"),
@@ -222,3 +224,33 @@ def test_a_table_of_a_chess_book_has_its_colour() -> None:
         ({"kind": "synthetic"}, 2),
     ):
         assert side(provenance={"identity": {"matchup": matchup}}) == [label]
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "told"),
+    [
+        ("white_cost", {"cost": 0.1}, "cost 0.1 beside a sweep over white_cost; expected one of them"),
+        ("black_cost", {}, "key 'black_cost' has no effect on the preparation of side white; expected"),
+        ("black_prep.nodes", {}, "key 'black_prep.nodes' has no effect on the preparation of side white"),
+    ],
+)
+def test_what_the_other_side_does_with_its_preparation_has_no_effect(
+    key: str, change: dict[str, Any], told: str
+) -> None:
+    linear = ("value.model=linear",)
+    assert told in refused(
+        lambda: preplay.sweep("chess", key, [0.1, 0.2], side="white", changes=linear, **change)
+    )
+
+
+def test_whose_preparation_a_key_is_about() -> None:
+    book, both = ("value",), ("equilibrium",)
+    config: dict[str, Any] = {"value": {"model": "linear"}}
+    sides = ("white", "black")
+    for key in ("white_cost", "white_prep.nodes", "prep.nodes", "black.nodes", "black_prep.extend"):
+        check_effect(key, None, 1, sides, config, book)
+    for key in ("black_cost", "black_prep.nodes", "prep2.depth"):
+        check_effect(key, None, 1, sides, config, both)
+        with pytest.raises(InputError, match="has no effect"):
+            check_effect(key, None, 1, sides, config, book)
+    check_effect("black_prep.nodes", None, 1, sides, {"value": {"model": "calibrated"}}, book)

@@ -88,7 +88,7 @@ def test_a_cost_of_the_matchup_that_changed_makes_it_another_run(
     assert "seconds was null, now 5.0" in refused(capsys, *words, "--set", "cost=0.01", "--seconds", 5)
     identity = runs.open_run(tmp_path / "run").identity
     assert identity["matchup"]["length"] == 4
-    assert identity["values"] == [1]
+    assert identity["values"] == (1,)
 
 
 def test_a_run_tells_what_its_points_share_and_what_each_has_of_its_own(

@@ -202,7 +202,8 @@ def test_settings_of_a_kept_run_are_changed_in_a_copy(tmp_path: Path) -> None:
     assert changed == {"value": {"model": "adaptive", "new": {"key": 2}}, "list": [1]}
     assert nested.matchup["value"] == {"model": "exact"}
     with pytest.raises(TypeError, match="results are frozen"):
-        nested.matchup["value"]["model"] = "adaptive"
+        nested.identity["matchup"]["value"]["model"] = "adaptive"
+    assert isinstance(hash(nested), int)
 
 
 def hiding() -> dict[str, Any]:

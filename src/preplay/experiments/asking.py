@@ -21,7 +21,7 @@ from preplay.errors import InputError, nearest
 from preplay.experiments.figure1 import Reference
 from preplay.experiments.measures import BOOK, BOUNDS, EQUILIBRIUM, MEASURES
 from preplay.experiments.sweep import Besides, setting_text
-from preplay.game import Side
+from preplay.game import Side, other
 from preplay.matchup.model import side_named
 from preplay.response import check_cost
 from preplay.stopping import Stop
@@ -128,6 +128,31 @@ def besides_of(
         return Besides(bounds)
     check_number("gap", GAP if gap is None else gap)
     return Besides(bounds, GAP if gap is None else plain(gap))
+
+
+def check_effect(
+    key: str,
+    cost: float | None,
+    side: Side,
+    sides: tuple[str, str],
+    config: Mapping[str, Any],
+    measures: Sequence[str],
+) -> None:
+    """Raise InputError for a setting that changes nothing of what is measured for a side."""
+    if cost is not None and key in ("cost", f"{sides[side - 1]}_cost"):
+        swept = "the cost" if key == "cost" else key
+        raise InputError(f"cost {cost:g} beside a sweep over {swept}; expected one of them")
+    if any(name in EQUILIBRIUM for name in measures):
+        return
+    theirs = sides[other(side) - 1]
+    table, _, setting = key.partition(".")
+    studied = table in (f"{theirs}_prep", f"prep{other(side)}") and setting != "extend"
+    by_games = config.get("value", {}).get("model") == "calibrated"  # both sides' preparation leads there
+    if key == f"{theirs}_cost" or (studied and not by_games):
+        raise InputError(
+            f"key '{key}' has no effect on the preparation of side {sides[side - 1]}; "
+            f"expected another key, or a measure among {', '.join(EQUILIBRIUM)}"
+        )
 
 
 def randomness_of(values: Iterable[float]) -> tuple[float, ...]:

@@ -75,6 +75,7 @@ class Point:
     def cut(self, measure: str) -> bool:
         """Whether the work that a measure rests on was cut short: the book's, or what has its own."""
         whose = "equilibrium" if measure in EQUILIBRIUM else "bounds" if measure in BOUNDS else ""
+        whose = "lemma 1" if measure == "reached" else whose
         short = [] if self.whole else self.ending.split(", ")
         return any(part.rpartition(": ")[0] == whose for part in short)
 
@@ -261,7 +262,7 @@ def _besides(
         most = first.size_bound if math.isfinite(first.size_bound) else None
         numbers = (first.entropy, first.p_norm, first.firsts, most, first.guarantee, bounded.lemma1.count)
         found |= dict(zip(BOUNDS, numbers, strict=True))
-        endings["bounds"] = bounded.ending
+        endings |= {"bounds": bounded.ending, "lemma 1": bounded.counting}
     if task.besides.gap is not None:
         from preplay.equilibria.contest import contest
 

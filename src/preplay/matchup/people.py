@@ -23,6 +23,7 @@ from preplay.chess.players.play import EnginePolicy, Search
 from preplay.chess.players.rivals import RivalsPolicy
 from preplay.chess.rules import ChessGame, ChessState
 from preplay.errors import InputError, nearest
+from preplay.frozen import thawed
 from preplay.game import Distribution, Side
 from preplay.matchup.settings import Settings
 
@@ -299,7 +300,7 @@ def record_of(habits: Habits | None, known: Known) -> dict[str, Any]:
 
 def frequent_of(book: Book) -> Book | None:
     """The naive book of the same size: the most frequent lines of the opponent that the run knows."""
-    config = book.provenance.get("identity", {}).get("matchup", {})
+    config = thawed(book.provenance.get("identity", {}).get("matchup", {}))
     table = config.get("black" if book.side == 1 else "white", {})
     known = Known(games=table.get("games"), opponent=table.get("opponent") or [])
     side: Side = 2 if book.side == 1 else 1

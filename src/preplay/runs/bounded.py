@@ -141,7 +141,9 @@ def bounds(
 
 def _result_of(matchup: Matchup[S], side: Side, found: Bounded, run: Run | None) -> BoundsResult:
     first, lemma = found.theorem1, found.lemma1
-    counted = Counted(p=lemma.p, count=lemma.count, bound=lemma.bound, complete=found.counted)
+    counted = Counted(
+        p=lemma.p, count=lemma.count, bound=lemma.bound, complete=found.counting == "complete"
+    )
     return BoundsResult(
         side=matchup.label(side),
         advantage=None if first is None else first.advantage,

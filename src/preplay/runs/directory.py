@@ -58,8 +58,8 @@ class Run:
 
     @property
     def matchup(self) -> Mapping[str, Any]:
-        """The settings of the matchup, as far as they determine the result."""
-        settings: Mapping[str, Any] = self.identity.get("matchup") or {}
+        """A copy of the settings of the matchup, as far as they determine the result."""
+        settings: Mapping[str, Any] = thawed(self.identity.get("matchup") or {})
         return settings
 
     @property
@@ -120,7 +120,7 @@ class Run:
 
     def identified(self, name: str, possible: Callable[[Any], bool]) -> Any:
         """What the identity says of `name`; a value that no command can have written is a StoreError."""
-        value = self.identity.get(name)
+        value = thawed(self.identity.get(name))
         if not possible(value):
             raise StoreError(f"{self.path(RUN)}: damaged ({name} {value!r})")
         return value
@@ -185,7 +185,7 @@ def start(
     directory: Path, command: str, name: str, identity: Mapping[str, Any], more: Mapping[str, str]
 ) -> Run:
     """Begin a run in `directory`, or take it up again when it belongs to the same configuration."""
-    identity = json.loads(json.dumps(frozen(dict(identity))))
+    identity = frozen(json.loads(json.dumps(frozen(dict(identity)))))
     try:
         return _begun(directory, command, name, identity, versions() | dict(more))
     except OSError as error:

@@ -128,7 +128,7 @@ class PrepareResult:
         return from_data(cls, data, run.path(RESULT), tree=run.tree(), name=run.name, run=run)
 
     def frontier(self) -> Frontier:
-        """All best books for higher costs than its tree was grown for, and the order in which to learn."""
+        """All best books for costs that its tree was grown for, and the order in which to learn."""
         from preplay import response
         from preplay.choice import shared
 

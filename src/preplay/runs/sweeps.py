@@ -17,6 +17,7 @@ from preplay.errors import InputError, StoreError
 from preplay.experiments import figure1 as experiment
 from preplay.experiments.asking import (
     besides_of,
+    check_effect,
     check_no_engines,
     colours_of,
     measures_of,
@@ -213,8 +214,6 @@ def sweep(
     measures, values, changes = measures_of(measures), values_of(values), several("changes", changes)
     cost = price_of(cost)
     check_budget(budget)
-    if key == "cost" and cost is not None:
-        raise InputError(f"cost {cost:g} beside a sweep over the cost; expected one of them")
     besides = besides_of(measures, budget, advantage, epsilon, gap)
     limits, kept = Limits(histories, seconds), way_of(workers, cluster, store, stop, progress)
     if isinstance(source, str | Path):
@@ -228,6 +227,7 @@ def sweep(
         name, sides = _known(source, key, values)
         config = {}
     who = side_named(str(side), sides)
+    check_effect(key, cost, who, sides, config, measures)
     tasks = []
     for setting in values:
         price, changed = cost, config

@@ -43,6 +43,7 @@ def game() -> tabular.TabularGame:
         ({"value": lambda state: 0.5}, "value is a function; .* wrap a plain function in ValueFunction"),
         ({"value": {"a": 1}}, "value is a dict; expected an evaluator"),
         ({"goal": 0.01}, "goal 0.01; expected one as Pays"),
+        ({"choices": 3}, r"choices 3; expected a Choices, as Choices\(menus, deviations=1\)"),
         ({"goal": Pays(math.nan)}, "cost nan; expected a number of at least 0"),
         ({"goal": Pays(-1.0)}, "cost -1.0; expected a number of at least 0"),
         ({"goal": Pays("x")}, "cost 'x'; expected a number of at least 0"),  # type: ignore[arg-type]
@@ -52,7 +53,7 @@ def test_wrong_arguments_are_named(change: dict[str, Any], message: str) -> None
     usual = {"side": 1, "base": (BASE, BASE), "prep": PREP, "value": VALUE, "goal": Pays(0.01)}
     given: dict[str, Any] = usual | change
     with pytest.raises(InputError, match=message):
-        grow(game(), given["side"], given["base"], given["prep"], given["value"], given["goal"])
+        grow(game(), **given)
 
 
 def test_both_sides_are_checked_too() -> None:

@@ -33,6 +33,7 @@ from preplay.report.trust import trust
 from preplay.runs.directory import open_run
 from preplay.runs.outcomes import MatchResult
 from preplay.runs.prepared import PrepareResult
+from preplay.runs.prepared import prepare as prepare_now
 from preplay.tree import from_parents
 
 RIVAL = Path(__file__).parents[2] / "examples" / "rival.pgn"
@@ -79,6 +80,19 @@ def test_alternatives_are_worth_what_one_answer_gives(tmp_path: Path) -> None:
         ]
     shown = gather(run)["tree"]["others"]
     assert len(shown) == book.size
+
+
+@pytest.mark.usefixtures("stockfish")
+def test_alternatives_within_a_repertoire(tmp_path: Path) -> None:
+    """The engine that prepares is asked, whatever moves of its own a side allows."""
+    lines, store = tmp_path / "mine.pgn", tmp_path / "store.sqlite"
+    lines.write_text("1. d4 *\n")
+    changes = (*SMALL, f"white_prep.repertoire={lines}")
+    with open_matchup("chess", changes, store=store) as matchup:
+        book = prepare_now(matchup, "white", budget=2, histories=60).book
+        found = alternatives(matchup, book, 3)
+    assert set(book.entries[0].moves) == {"d2d4"}
+    assert [len(options) >= 3 for options in found] == [True] * book.size
 
 
 def test_alternatives_need_a_chess_book(tmp_path: Path) -> None:

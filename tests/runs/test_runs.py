@@ -325,6 +325,8 @@ def test_a_figure_says_what_memory_is_counted_in() -> None:
         with open_matchup("tic-tac-toe", [f"memory={memory}"]) as matchup:
             for result in (prepare(matchup, 1, 0.02), frontier(matchup, 1, 0.02)):
                 assert result.plot_frontier().axes[0].get_xlabel() == f"memorized {memory}"
+            limited = prepare(matchup, 1, budget=2)  # it has no cost, but its tree was grown for one
+            assert limited.plot_frontier().axes[0].get_xlabel() == f"memorized {memory}"
 
 
 def test_results_are_tables_and_figures(tmp_path: Path) -> None:

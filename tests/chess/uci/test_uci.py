@@ -799,6 +799,13 @@ def test_a_bad_book_is_told_to_the_gui(tmp_path: Path, capsys: pytest.CaptureFix
     assert "bad.json" in err
 
 
+def test_what_is_started_by_its_module_is_installed_by_it(tmp_path: Path) -> None:
+    save(BOOK, tmp_path / "book.json")
+    command = [sys.executable, "-m", "preplay", "uci", "--book", "book.json", "--install-hint"]
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert f"Command:   {sys.executable}\nArguments: -m preplay uci --book " in done.stdout
+
+
 @pytest.mark.parametrize("value", ["²", "9" * 5000, "-1", "", "1e3", "٣"])
 def test_numbers_that_are_none_do_no_harm(log: Path, value: str) -> None:
     with Talk(book_lookup(BOOK), fake(log)) as talk:

@@ -54,6 +54,17 @@ def book(*entries: Entry) -> Book:
     return Book(1, entries, 0.5, 0.6, 0.01, 0.6)
 
 
+def test_long_names_leave_room_for_what_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    long = " ".join(["step"] * 30)
+    texts = [
+        line(Entry((f"{long} {end}",), {"go on": 1.0}, 1.0, 0.1, 0.5), None, None)
+        for end in ("here", "there")
+    ]
+    assert [text.rpartition(" step ")[2] for text in texts] == ["here: go on", "there: go on"]
+    assert max(map(len, texts)) <= 42
+
+
 def test_a_chess_book_reads_like_variations() -> None:
     known = book(
         entry("", {"e2e4": 1.0}),

@@ -79,6 +79,8 @@ def line(entry: Entry, before: Entry | None, write: Write | None) -> str:
     sure = len(entry.moves) == 1
     if write is None:
         happened, answer = " ".join(entry.history[start:]), moves(entry, write)
+        room = max(12, show.width() // 2 - len(answer))  # long names: what is played says most
+        happened = show.shortened(happened, room, tail=True)
         return harmless(f"{happened}: {answer}" if happened else answer)
     known = write(entry.history[:start], None)
     played = (*entry.history, *entry.moves) if sure else entry.history

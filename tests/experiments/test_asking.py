@@ -254,3 +254,4 @@ def test_whose_preparation_a_key_is_about() -> None:
         with pytest.raises(InputError, match="has no effect"):
             check_effect(key, None, 1, sides, config, book)
     check_effect("black_prep.nodes", None, 1, sides, {"value": {"model": "calibrated"}}, book)
+    check_effect("luck", None, 1, ("1", "2"), {"value": "estimate"}, book)

@@ -147,7 +147,10 @@ def check_effect(
     theirs = sides[other(side) - 1]
     table, _, setting = key.partition(".")
     studied = table in (f"{theirs}_prep", f"prep{other(side)}") and setting != "extend"
-    by_games = config.get("value", {}).get("model") == "calibrated"  # both sides' preparation leads there
+    value = config.get("value")
+    by_games = (
+        isinstance(value, Mapping) and value.get("model") == "calibrated"
+    )  # both sides prepare there
     if key == f"{theirs}_cost" or (studied and not by_games):
         raise InputError(
             f"key '{key}' has no effect on the preparation of side {sides[side - 1]}; "

@@ -265,7 +265,7 @@ def check_same_game(book: books.Book, matchup: Matchup[Any], place: str) -> None
         return
     keys: Sequence[str] = TOLD_BY.get(str(kind), ())
     if then["kind"] != kind:
-        keys = () if {then["kind"], kind} <= set(BY_ENGINES) else ("kind",)
+        keys = () if then["kind"] in BY_ENGINES and kind in BY_ENGINES else ("kind",)
     elif kind == "python":
         now = matchup.identity if "fingerprint" in then else now
         keys = [key for key in then if key in now and key not in NO_RULES]

@@ -155,8 +155,13 @@ def _game_of(matchup: Matchup[Any], adjudication: Adjudication, settling: Settli
         )
     if adjudication == "model":
         return game
+    return _by_rules(game, settling)
+
+
+def _by_rules(game: Any, settling: Settling) -> Any:
+    """The game played to its end by the rules, known moves and all."""
     if isinstance(game, KnownGame):
-        return replace(game, game=played_out(game.game, settling))
+        return replace(game, game=_by_rules(game.game, settling))
     return played_out(game, settling)
 
 

@@ -162,6 +162,7 @@ def _started() -> list[str]:
 def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator[Modelled]:
     """The opponent of a run's prepared side, ready to play."""
     from preplay.chess.books.naming import at_the_board
+    from preplay.chess.players.repertoire import KnownGame
     from preplay.chess.rules import ChessGame
     from preplay.chess.uci.modelled import Modelled
     from preplay.errors import InputError
@@ -181,10 +182,11 @@ def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator
     who = other(prepared.side)
     settings = {k: v for k, v in run.matchup.items() if k != "engines"}
     with from_config(run.name, settings, workers=1, store=store) as matchup:
-        assert isinstance(matchup.game, ChessGame)
+        game = matchup.game.rules if isinstance(matchup.game, KnownGame) else matchup.game
+        assert isinstance(game, ChessGame)
         name = f"preplay opponent: {at_the_board(matchup.config, run.sides[who - 1], BASE_NODES)}"
         book = run.book(run.sides[who - 1]) if both else None
-        yield Modelled(name, who, matchup.game, matchup.base[who - 1], book)
+        yield Modelled(name, who, game, matchup.base[who - 1], book)
 
 
 def _opponent_arguments(directory: Path, side: str | None, seed: int) -> list[str]:

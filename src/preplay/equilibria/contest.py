@@ -199,7 +199,8 @@ def _one_by_one(
 def _uncertain(grown: Contested, found: Equilibrium) -> tuple[Contested, Equilibrium]:
     """The same books, and what is certain about them if only finished games have a known value."""
     tree = grown.tree
-    radius = np.where(tree.player == FINAL, 0.0, np.maximum(tree.value, 1.0 - tree.value))
+    widest = np.maximum(tree.value, 1.0 - tree.value)
+    radius = np.where((tree.player == FINAL) | np.isnan(widest), 0.0, widest)
     grown = replace(grown, tree=replace(tree, radius=radius))
     sure = certify(grown.tree, found.costs, *found.x, memorizable=grown.memorizable)
     found = replace(

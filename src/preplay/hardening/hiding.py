@@ -153,13 +153,15 @@ def harden(  # noqa: PLR0913  # an option each
         growth, matchup.judge, price, loss, gap, method, limits, clocks, progress
     )
     growth.save()
-    value = nets(at, found.y, price)[0]
+    value, stay = nets(at, found.y, price)
+    sampled = float(np.dot(exit_shares(at, found.y, stay.astype(np.float64)), at.radius))
     judged = None
     if matchup.judge is not None:
         judged, left = _afresh(growth, matchup.judge, at, found, beside, price, value, clocks[2])
         if left is not None:
             ending = left
-    error = math.hypot(judged.error if judged else 0.0, _curve_error(matchup, growth, at, found.y, price))
+    curve = _curve_error(matchup, growth, at, found.y, price)
+    error = math.hypot(judged.error if judged else 0.0, sampled, curve)
     policy, mine, theirs = books(matchup, growth, at, found.y, price, error, provenance)
     return Hardened(
         side=side,

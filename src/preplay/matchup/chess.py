@@ -24,7 +24,6 @@ from preplay.chess.players.repertoire import (
     KnownGame,
     Repertoire,
     RepertoirePlay,
-    check_playable,
     read_repertoire,
 )
 from preplay.chess.rules import ChessGame, ChessState, line_san
@@ -209,8 +208,9 @@ class _Files:
                 before = prep.digests.get(name, "")
                 if before not in ("", found[name].digest):
                     raise InputError(f"{path}: has changed since the run; its digest was {before}")
-        if "repertoire" in found and "avoid" in found:
-            check_playable(found["repertoire"], found["avoid"])
+        for name in ("repertoire", "extend"):
+            if name in found and "avoid" in found:
+                found[name] = found[name].without(found["avoid"])
         return cls(**found)
 
     @property

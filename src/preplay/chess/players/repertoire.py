@@ -42,6 +42,16 @@ class Repertoire:
     lines: Mapping[Hashable, str] = field(default_factory=dict)
     """How each of them is first reached in the file; empty at the start of a game."""
 
+    def without(self, avoided: Repertoire) -> Repertoire:
+        """The same less the moves that are to be avoided; InputError where no move would be left."""
+        check_playable(self, avoided)
+        never = avoided.ending
+        played = {
+            key: tuple(move for move in moves if move not in never.get(key, ()))
+            for key, moves in self.played.items()
+        }
+        return replace(self, played=played)
+
     @property
     def by_board(self) -> dict[str, tuple[str, ...]]:
         """`played` by EPD, to be kept in a file."""
@@ -229,9 +239,14 @@ class KnownGame:
     They are no decisions: as chance does, the game goes on with one of the known moves, all alike.
     """
 
-    game: ChessGame
+    game: ChessGame | KnownGame
     side: Side
     known: Repertoire
+
+    @property
+    def rules(self) -> ChessGame:
+        """The game in which nobody knows anything before."""
+        return self.game.rules if isinstance(self.game, KnownGame) else self.game
 
     @property
     def longest(self) -> int:
@@ -266,6 +281,8 @@ class KnownGame:
 
     def chance(self, state: ChessState) -> Distribution:
         """The known moves, all alike."""
+        if not self.knows(state):  # the other side knows the position
+            return self.game.chance(state)
         moves = self.known.played[position_key(state.board)]
         return dict.fromkeys(moves, 1.0 / len(moves))
 

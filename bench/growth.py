@@ -4,20 +4,24 @@ The walk knows the game by the same protocols and asks the same policies and val
 histories, one at a time; it keeps nothing, has no bounds and no limits. Growth works out bounds only
 where somebody reads them: the second ratio is that of a growth whose progress is watched. A growth that
 prunes, as that of `preplay prepare`, always does; the walk beside it is told what was asked, and asks the
-same. Figures are the best of a few runs that take turns in one process: compare the ratios.
+same. Figures are the best of a few runs that take turns in one process: compare the ratios. With
+`--instructions` the processor's instructions are counted instead (by valgrind, Debian's package): that
+takes half an hour, and says the same on a machine with busy neighbours, whose caches are not its own.
 
-python bench/growth.py [--quick]
+python bench/growth.py [--quick | --instructions]
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import resource
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from preplay.game import CHANCE, FINAL, Game
@@ -154,12 +158,12 @@ def follow(
     return count
 
 
-def compare(name: str, players: tuple[Any, Any, Any, Any], goal: Goal, runs: int) -> None:
-    """Seconds of growth for each second of the walk, after a check that the calls are the same.
+Players = tuple[Any, Any, Any, Any]
+"""A game, both sides' base, prep and an evaluator."""
 
-    Growth keeps a bounded number of states: in a large tree it makes some of them again.
-    """
-    calls: list[Counter[str]] = [Counter(), Counter()]
+
+def works(players: Players, goal: Goal) -> list[Callable[..., int]]:
+    """The walk, growth, and growth that is watched."""
 
     def growth(game: Any, base: Any, prep: Any, value: Any) -> int:
         return grow(game, 1, (base, base), prep, value, goal, Limits()).histories
@@ -179,8 +183,17 @@ def compare(name: str, players: tuple[Any, Any, Any, Any], goal: Goal, runs: int
         bases, seen = (base, base), list[GrowthProgress]()
         return grow(game, 1, bases, prep, value, goal, Limits(), progress=seen.append).histories
 
-    works: list[Callable[..., int]] = [plain, growth, watched]
-    for work, counter in zip(works[:2], calls, strict=True):
+    return [plain, growth, watched]
+
+
+def compare(name: str, players: Players, goal: Goal, runs: int) -> None:
+    """Seconds of growth for each second of the walk, after a check that the calls are the same.
+
+    Growth keeps a bounded number of states: in a large tree it makes some of them again.
+    """
+    calls: list[Counter[str]] = [Counter(), Counter()]
+    kinds = works(players, goal)
+    for work, counter in zip(kinds[:2], calls, strict=True):
         names = ("game", "base", "prep", "value")
         work(*(Counted(p, name, counter) for p, name in zip(players, names, strict=True)))
     again = calls[1]["game.next"] / calls[0]["game.next"]
@@ -188,7 +201,7 @@ def compare(name: str, players: tuple[Any, Any, Any, Any], goal: Goal, runs: int
         raise SystemExit(f"{name}: the walk calls {calls[0]}, growth {calls[1]}")
     best, met = [float("inf")] * 3, 0
     for _ in range(runs):
-        for j, work in enumerate(works):
+        for j, work in enumerate(kinds):
             start = time.process_time()
             met = work(*players)
             best[j] = min(best[j], time.process_time() - start)
@@ -198,6 +211,41 @@ def compare(name: str, players: tuple[Any, Any, Any, Any], goal: Goal, runs: int
         f"watched {best[2] / best[0]:.2f}{f'  moves made {again:.2f} times' if again > 1.0 else ''}",
         flush=True,
     )
+
+
+def cases(cost: float) -> Iterator[tuple[str, Players, Goal]]:
+    """What is grown: games, players and goals, by name."""
+    game = SyntheticGame(20, 3, luck=0.05)
+    base, prep = SyntheticPolicy(game, "base", 0.2), SyntheticPolicy(game, "prep", 0.2)
+    for goal in (Lemma1(cost), Pays(cost, certain=False), Pays(cost)):
+        kind = f"{type(goal).__name__}{', pruned' if goal.certain else ''}"
+        yield f"synthetic, noisy policies, {kind}", (game, base, prep, SyntheticValue()), goal
+        for name in ("tic_tac_toe", "connect_four"):
+            spiel = openspiel(name)
+            uniform = Uniform(spiel)
+            yield f"{name}, uniform policies, {kind}", (spiel, uniform, uniform, Even()), goal
+
+
+def instructions(cost: float) -> None:
+    """Instructions of growth for each one of the walk, that of the program's start taken off."""
+    counting = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+
+    def count(case: int, work: int, times: int) -> int:
+        again = [sys.executable, __file__, "--again", str(case), str(work), str(times)]
+        run = subprocess.run(
+            counting + again,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+        )
+        found = re.search(r"I\s+refs:\s+([\d,]+)", run.stderr)
+        assert found is not None
+        return int(found[1].replace(",", ""))
+
+    for case, (name, _, _) in enumerate(cases(cost)):
+        walk, growth, watched = (count(case, work, 4) - count(case, work, 1) for work in range(3))
+        print(f"{name:<48} ratio {growth / walk:.2f}  watched {watched / walk:.2f}", flush=True)
 
 
 def memory(histories: int) -> None:
@@ -220,21 +268,26 @@ def main() -> None:
     """Compare, and measure memory in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument("--instructions", action="store_true", help="count instructions instead")
     parser.add_argument("--memory", type=int, help="only grow connect_four to so many histories")
+    parser.add_argument("--again", type=int, nargs=3, help="only this case, this work, so many times")
     given = parser.parse_args()
     if given.memory:
         memory(given.memory)
         return
+    if given.instructions:
+        instructions(1e-3)
+        return
+    if given.again:
+        case, work, times = given.again
+        _, players, goal = list(cases(1e-3))[case]
+        again = works(players, goal)[work]
+        for _ in range(times):
+            again(*players)
+        return
     cost, runs = (1e-3, 60) if given.quick else (1e-4, 5)
-    game = SyntheticGame(20, 3, luck=0.05)
-    base, prep = SyntheticPolicy(game, "base", 0.2), SyntheticPolicy(game, "prep", 0.2)
-    for goal in (Lemma1(cost), Pays(cost, certain=False), Pays(cost)):
-        kind = f"{type(goal).__name__}{', pruned' if goal.certain else ''}"
-        compare(f"synthetic, noisy policies, {kind}", (game, base, prep, SyntheticValue()), goal, runs)
-        for name in ("tic_tac_toe", "connect_four"):
-            spiel = openspiel(name)
-            uniform = Uniform(spiel)
-            compare(f"{name}, uniform policies, {kind}", (spiel, uniform, uniform, Even()), goal, runs)
+    for name, players, goal in cases(cost):
+        compare(name, players, goal, runs)
     size = 100_000 if given.quick else 1_000_000
     subprocess.run([sys.executable, __file__, "--memory", str(size)], check=True)
 

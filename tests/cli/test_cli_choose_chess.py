@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import chess.pgn
@@ -151,3 +153,24 @@ def test_a_frontier_that_extends_a_repertoire(capsys: pytest.CaptureFixture[str]
     best = json.loads(preplay(capsys, "prepare", *words, "--json")[1])
     assert len(front["order"]) == best["size"]
     assert front["repairs"] == best["repairs"]
+
+
+def test_lines_that_both_sides_know(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Prepared, played to the end, shown, and met as the opponent was modelled."""
+    for name, lines in (("white", "1. f3 *"), ("black", "1. f3 e5 2. e4 *")):
+        (tmp_path / f"{name}.pgn").write_text(lines + "\n")
+    known = [w for n in ("white", "black") for w in ("--set", f"{n}_prep.extend={tmp_path / n}.pgn")]
+    words = ("chess", *SMALL, *known, "--side", "white", "--cost", "0.02", "--quiet", "--histories", 80)
+    assert preplay(capsys, "prepare", *words, "--save", tmp_path / "run")[0] == 0
+    book = books.load(tmp_path / "run" / "book.json")
+    assert all(entry.history[:2] == ("f2f3", "e7e5") for entry in book.entries)
+    pgn = tmp_path / "games.pgn"
+    rules = ("--adjudication", "rules", "--longest", 12, "--games", 2, "--pgn", pgn, "--quiet")
+    assert preplay(capsys, "match", tmp_path / "run", *rules)[0] == 0
+    assert pgn.read_text().count("1. f3") == 2
+    assert preplay(capsys, "report", tmp_path / "run", "-o", tmp_path / "page.html")[0] == 0
+    told = subprocess.run(
+        [sys.executable, "-m", "preplay", "uci", "--as-opponent", tmp_path / "run"],
+        input="uci\nposition startpos moves f2f3\ngo\n", capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert "bestmove " in told

@@ -129,6 +129,7 @@ def test_a_first_guess_certifies_nothing(raw: Raw, costs: tuple[float, float], g
     assert found.gap >= found.upper - found.lower - 1e-12  # what the books lose is never clipped
     unfinished = result.tree.leaves & (result.tree.player != FINAL)
     assert np.all(result.tree.radius[unfinished] >= 0.5)
+    check_arrays(result.tree)  # it can be kept
     error = mixed_book(guessing, result, 1).error
     assert 0.0 <= error <= max(guess, 1.0 - guess) + 1e-9
     if np.array_equal(unfinished, result.tree.leaves):

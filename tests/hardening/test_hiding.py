@@ -290,6 +290,9 @@ def test_sampled_values_are_in_the_certificate(raw: Raw, side: Side, cost: float
 
     found = harden(replace(matchup_of(raw), value=Off()), side, cost, gap=1e-9)
     assert found.lower - 1e-7 <= enumerated(raw, side, cost) <= found.upper + 1e-7
+    best = frozenset(entry.history for entry in found.books[2 - side].entries)
+    played = earned(raw["root"], side, best, found.policy) - cost * len(best)
+    assert abs(played - found.value) <= found.error + 1e-9
 
 
 @settings(max_examples=20, deadline=None)

@@ -191,6 +191,25 @@ def test_known_positions_play_themselves(italian: Path) -> None:
     assert known.chance(after) == {"f1c4": 0.5, "d2d4": 0.5}
     assert known.player(known.next(root, "e2e4")) == 2
     assert known.player(walk(ChessGame(), ("d2d4", "d7d5"))) == 1
+    both = KnownGame(KnownGame(ChessGame(), 2, read_repertoire(italian, 2)), 1, known.known)
+    assert both.rules == known.rules == ChessGame()
+    assert both.chance(root) == {"e2e4": 1.0}
+    open_game = both.next(root, "e2e4")
+    assert both.player(open_game) == CHANCE
+    assert set(both.chance(open_game)) == set(
+        read_repertoire(italian, 2).played[position_key(open_game.board)]
+    )
+
+
+def test_known_moves_that_are_avoided_are_not_played(italian: Path, tmp_path: Path) -> None:
+    avoid = tmp_path / "avoid.pgn"
+    avoid.write_text("1. e4 e5 2. Nf3 Nc6 3. d4 *\n")
+    left = read_repertoire(italian, 1).without(read_repertoire(avoid, 1))
+    after = walk(ChessGame(), ("e2e4", "e7e5", "g1f3", "b8c6"))
+    assert left.played[position_key(after.board)] == ("f1c4",)
+    avoid.write_text("1. e4 *\n")
+    with pytest.raises(InputError, match=r"at the start every move of the repertoire \(e4\)"):
+        read_repertoire(italian, 1).without(read_repertoire(avoid, 1))
 
 
 def test_commands_with_lines_of_ones_own(

@@ -62,7 +62,7 @@ def test_long_names_leave_room_for_what_is_played(monkeypatch: pytest.MonkeyPatc
         for end in ("here", "there")
     ]
     assert [text.rpartition(" step ")[2] for text in texts] == ["here: go on", "there: go on"]
-    assert max(map(len, texts)) <= 42
+    assert max(map(len, texts)) <= 52
 
 
 def test_a_chess_book_reads_like_variations() -> None:
@@ -241,7 +241,10 @@ def test_what_is_printed_fits_the_terminal(
     assert all(name in out for name in (*BOUNDS, *EQUILIBRIUM))
 
 
-def test_a_mix_is_a_tree_of_lines(hide: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mix_is_a_tree_of_lines(
+    hide: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     _, out, _ = command(capsys, "harden", hide, "--side", 2, "--cost", 0.2)
     rows = out[out.index("The mix: what side 2 plays") :].splitlines()
     assert rows[1].split() == ["line", "met"]

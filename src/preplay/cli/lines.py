@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from preplay.book import Entry
 
 History = tuple[str, ...]
+OTHERS = 30
+"""About what the columns beside the lines take."""
 Write = Callable[[Sequence[str], str | None], str]
 """Writes a history, or a move after it, as people read it."""
 
@@ -79,7 +81,7 @@ def line(entry: Entry, before: Entry | None, write: Write | None) -> str:
     sure = len(entry.moves) == 1
     if write is None:
         happened, answer = " ".join(entry.history[start:]), moves(entry, write)
-        room = max(12, show.width() // 2 - len(answer))  # long names: what is played says most
+        room = max(12, show.width() - OTHERS - len(answer))  # long names: what is played says most
         happened = show.shortened(happened, room, tail=True)
         return harmless(f"{happened}: {answer}" if happened else answer)
     known = write(entry.history[:start], None)

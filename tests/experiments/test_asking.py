@@ -255,3 +255,14 @@ def test_whose_preparation_a_key_is_about() -> None:
             check_effect(key, None, 1, sides, config, book)
     check_effect("black_prep.nodes", None, 1, sides, {"value": {"model": "calibrated"}}, book)
     check_effect("luck", None, 1, ("1", "2"), {"value": "estimate"}, book)
+
+
+def test_each_measure_is_marked_by_the_work_that_it_rests_on() -> None:
+    counted = replace(point("a", 0.5), ending="lemma 1: histories")
+    assert [counted.cut(name) for name in ("value", "entropy", "reached", "equilibrium")] == [
+        *(False, False, True, False)
+    ]
+    bounded = replace(counted, ending="seconds, bounds: histories")
+    assert [bounded.cut(name) for name in ("value", "entropy", "reached", "equilibrium")] == [
+        *(True, True, False, False)
+    ]

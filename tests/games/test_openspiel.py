@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, walk
-from preplay.games.openspiel import OpenSpielGame, OpenSpielState, distinct, openspiel, suitable
+from preplay.games.openspiel import OpenSpielGame, OpenSpielState, numbered, openspiel, suitable
 from preplay.matchup import open_matchup
 from preplay.policy import Uniform
 from preplay.value import Exact
@@ -261,18 +261,18 @@ def test_returns_that_break_the_promise_are_refused(returns: tuple[float, float]
 
 
 def test_equal_names_get_their_numbers() -> None:
-    assert distinct(["a", "b"], [4, 7]) == ["a", "b"]
-    assert distinct(["a", " b\n c"], [4, 7]) == ["a", "b c"]
-    assert distinct(["a", "b", "a"], [4, 7, 9]) == ["a#4", "b", "a#9"]
-    assert distinct(["a", "a", "a#4"], [4, 7, 9]) == ["a#4", "a#7", "a#4#9"]
+    assert numbered(("a", "b"), (4, 7)) == {"a": 4, "b": 7}
+    assert numbered(("a", " b\n c"), (4, 7)) == {"a": 4, "b c": 7}
+    assert numbered(("a", "b", "a"), (4, 7, 9)) == {"a#4": 4, "b": 7, "a#9": 9}
+    assert numbered(("a", "a", "a#4"), (4, 7, 9)) == {"a#4": 4, "a#7": 7, "a#4#9": 9}
     with pytest.raises(GameError, match="expected different ones"):
-        distinct(["a", "a"], [3, 3])
+        numbered(("a", "a"), (3, 3))
 
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", "a#0", "a#1", "a#1#2", "#", ""]), max_size=6))
 def test_names_are_distinct_whatever_openspiel_says(names: list[str]) -> None:
-    assert len(set(distinct(names, range(len(names))))) == len(names)
+    assert list(numbered(tuple(names), tuple(range(len(names)))).values()) == list(range(len(names)))
 
 
 @pytest.mark.parametrize(

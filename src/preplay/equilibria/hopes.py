@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from preplay.equilibria.publicgame import Costs, Mixed, allowed, check_costs, respond
+from preplay.equilibria.publicgame import Costs, Mixed, allowed, check_costs, meet, respond, stops
 from preplay.game import Side
 from preplay.tree import Bools, Floats, Tree
 
@@ -18,7 +18,8 @@ def promise(tree: Tree, costs: Costs, x: Mixed, *, memorizable: Bools | None = N
     """
     prices, mask = check_costs(costs), allowed(tree, memorizable)
     total = np.zeros(tree.size)
-    sides: tuple[tuple[Side, Side], ...] = ((1, 2), (2, 1))
-    for side, opponent in sides:
-        total += respond(tree, prices[side - 1], side, x[opponent - 1], mask, tree.value, True)[2]
+    meeting, stop = meet(tree, *x), stops(tree, tree.value)
+    sides: tuple[Side, Side] = (1, 2)
+    for side in sides:
+        total += respond(tree, meeting, prices[side - 1], side, mask, stop, True)[2]
     return total

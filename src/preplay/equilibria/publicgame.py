@@ -12,6 +12,7 @@ smaller, equivalent game and are checked against this module.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,6 +61,22 @@ class BestResponse:
     book: Bools  # [n] whether the history is memorized
     gain: float
     """Utility of the side (player 2's is minus player 1's) minus the cost of the book."""
+
+
+class Arrivals(NamedTuple):
+    """How the mass of one side's mixed book comes to each history, rival and chance aside."""
+
+    straight: Floats  # [n] P: the reach with prep all the way; does not depend on the book
+    inside: Floats  # [n] what arrives in book
+    outside: Floats  # [n] O: what arrives out of it
+    stopping: Floats  # [n] E: what arrives in book at an own history and leaves it there
+
+
+class Meeting(NamedTuple):
+    """A mixed book of each side on a public tree: all that payoffs and best responses ask of them."""
+
+    chance: Floats  # [n] the product of the chance moves before
+    sides: tuple[Arrivals, Arrivals]
 
 
 def decisions(tree: Tree, side: Side | None = None) -> Bools:
@@ -113,13 +130,22 @@ def payoff(tree: Tree, costs: Costs, x: Mixed) -> float:
     """u - λ_1 E|S_1| + λ_2 E|S_2| of two mixed books, in one forward pass a side."""
     costs, mask = check_costs(costs), decisions(tree)
     one, two = check_mixed(tree, x[0], 1, mask), check_mixed(tree, x[1], 2, mask)
-    utility = float(ends(tree, (one, two)) @ stops(tree, tree.value))
-    return utility - costs[0] * float(one.sum()) + costs[1] * float(two.sum())
+    paid = costs[0] * float(one.sum()), costs[1] * float(two.sum())
+    return _utility(tree, meet(tree, one, two), stops(tree, tree.value)) - paid[0] + paid[1]
+
+
+def _utility(tree: Tree, meeting: Meeting, stop: Floats) -> float:
+    """What two mixed books earn player 1 before their price, v(h) by `stop`."""
+    return float(_ends(tree, meeting) @ stop)
 
 
 def ends(tree: Tree, x: Mixed) -> Floats:
     """[n] how often two mixed books are paid by the value of each history."""
-    open_play, stopped = _paid(tree, *x)
+    return _ends(tree, meet(tree, *x))
+
+
+def _ends(tree: Tree, meeting: Meeting) -> Floats:
+    open_play, stopped = _paid(meeting)
     return np.where(tree.leaves, open_play, stopped)
 
 
@@ -131,7 +157,7 @@ def outcomes(tree: Tree, x: Mixed) -> Floats:
     """
     mask = decisions(tree)
     one, two = check_mixed(tree, x[0], 1, mask), check_mixed(tree, x[1], 2, mask)
-    open_play, stopped = _paid(tree, one, two)
+    open_play, stopped = _paid(meet(tree, one, two))
     stop = stops(tree, tree.value)
     before = passes.settled(tree.parent, tree.base, stopped)
     worth = open_play * stop + passes.settled(tree.parent, tree.base, stopped * stop)
@@ -140,16 +166,12 @@ def outcomes(tree: Tree, x: Mixed) -> Floats:
     return value
 
 
-def _paid(tree: Tree, one: Floats, two: Floats) -> tuple[Floats, Floats]:
+def _paid(meeting: Meeting) -> tuple[Floats, Floats]:
     """[n] how often play comes to each history with a side in its book, and how often it is settled
     there, because the second side stops."""
-    straight_one, in_one, out_one = _masses(tree, 1, one)
-    straight_two, in_two, out_two = _masses(tree, 2, two)
-    chance = passes.chance(tree.parent, tree.player, tree.base)
-    stopping_one = _stopping(tree, 1, one, straight_one, in_one)
-    stopping_two = _stopping(tree, 2, two, straight_two, in_two)
-    stopped = stopping_one * out_two + stopping_two * out_one
-    open_play = in_one * in_two + in_one * out_two + out_one * in_two
+    chance, (one, two) = meeting
+    stopped = one.stopping * two.outside + two.stopping * one.outside
+    open_play = one.inside * two.inside + one.inside * two.outside + one.outside * two.inside
     return open_play * chance, stopped * chance
 
 
@@ -164,7 +186,8 @@ def best_response(
     """The best pure book of `side` against a mixed book of the other side; of equals the smallest."""
     costs, mask = check_costs(costs), allowed(tree, memorizable)
     clean = check_mixed(tree, opponent, other(side), decisions(tree))
-    gain, stay, _ = respond(tree, costs[side - 1], side, clean, mask, tree.value, False)
+    meeting = against(tree, side, clean)
+    gain, stay, _ = respond(tree, meeting, costs[side - 1], side, mask, stops(tree, tree.value), False)
     return BestResponse(book=stay, gain=gain)
 
 
@@ -179,9 +202,9 @@ def advantages(
     costs, mask = check_costs(costs), allowed(tree, memorizable)
     every = decisions(tree)
     one, two = check_mixed(tree, x[0], 1, every), check_mixed(tree, x[1], 2, every)
-    own, rival = (one, two) if side == 1 else (two, one)
-    prep = _masses(tree, side, own)[0]
-    worth = _worth(tree, side, rival, tree.value)
+    own, meeting = (one, two)[side - 1], meet(tree, one, two)
+    prep = meeting.sides[side - 1].straight
+    worth = _worth(tree, meeting, side, stops(tree, tree.value))
     advantage = np.zeros(tree.size)
     stay = np.zeros(tree.size)
     previous = passes.previous(tree.parent, tree.player, np.int8(side), own)
@@ -203,29 +226,29 @@ def certify(
     costs, mask = check_costs(costs), allowed(tree, memorizable)
     one, two = check_mixed(tree, x1, 1, mask), check_mixed(tree, x2, 2, mask)
     paid = costs[0] * float(one.sum()), costs[1] * float(two.sum())
+    meeting = meet(tree, one, two)
 
     def bounds(low: Floats, high: Floats, opened: bool) -> tuple[float, float]:
-        below = respond(tree, costs[1], 2, one, mask, low, opened)[0]
-        above = respond(tree, costs[0], 1, two, mask, high, opened)[0]
+        below = respond(tree, meeting, costs[1], 2, mask, low, opened)[0]
+        above = respond(tree, meeting, costs[0], 1, mask, high, opened)[0]
         return -below - paid[0], above + paid[1]
 
     value, radius = tree.value, tree.radius
-    lower, upper = bounds(value, value, False)
+    low = high = stop = stops(tree, value)
+    lower, upper = bounds(low, high, False)
     plain = sampled = total = upper - lower
     if np.any(radius > 0.0):
-        low = np.maximum(value - radius, np.minimum(value, 0.0))
-        high = np.minimum(value + radius, np.maximum(value, 1.0))
+        low = stops(tree, np.maximum(value - radius, np.minimum(value, 0.0)))
+        high = stops(tree, np.minimum(value + radius, np.maximum(value, 1.0)))
         lower, upper = bounds(low, high, False)
         sampled = total = upper - lower
-    else:
-        low = high = value
     if np.any(tree.open):
         lower, upper = bounds(low, high, True)
         total = upper - lower
     if upper < lower:  # equal up to rounding: an exact equilibrium
         lower = upper = (lower + upper) / 2
     return Certificate(
-        payoff=payoff(tree, costs, (one, two)),
+        payoff=_utility(tree, meeting, stop) - paid[0] + paid[1],
         lower=lower,
         upper=upper,
         solver_gap=max(plain, 0.0),
@@ -234,17 +257,22 @@ def certify(
     )
 
 
+def against(tree: Tree, side: Side, opponent: Floats) -> Meeting:
+    """A side that memorizes nothing yet and the opponent's mixed book, to respond to."""
+    nothing = np.zeros(tree.size)
+    return meet(tree, nothing, opponent) if side == 1 else meet(tree, opponent, nothing)
+
+
 def respond(
-    tree: Tree, cost: float, side: Side, opponent: Floats, mask: Bools, value: Floats, opened: bool
+    tree: Tree, meeting: Meeting, cost: float, side: Side, mask: Bools, stop: Floats, opened: bool
 ) -> tuple[float, Bools, Floats]:
     """A best response in one backward pass with max: what it earns `side`, the pure book, and by
-    history what hopes at open histories add to that."""
-    prep = _masses(tree, side, np.zeros(tree.size))[0]
-    worth = _worth(tree, side, opponent, value)
+    history what hopes at open histories add to that. Its own book in `meeting` does not matter."""
+    prep, theirs = meeting.sides[side - 1].straight, meeting.sides[other(side) - 1]
+    worth = _worth(tree, meeting, side, stop)
     hope = np.full(tree.size, -np.inf)
     if opened:
-        _, inside, outside = _masses(tree, other(side), opponent)
-        reach = prep * (inside + outside) * passes.chance(tree.parent, tree.player, tree.base)
+        reach = prep * (theirs.inside + theirs.outside) * meeting.chance
         most = 1.0 if side == 1 else 0.0
         here = tree.open & ~mask & (tree.player == side) & (prep > 0.0)
         hope[here] = reach[here] * most - cost
@@ -255,15 +283,18 @@ def respond(
     return gain, stay, added
 
 
-def _masses(tree: Tree, side: Side, x: Floats) -> tuple[Floats, Floats, Floats]:
-    """[n] the prep reach P(h) of `side`, and what of the mixed book x arrives in book and out of it."""
-    return passes.masses(tree.parent, tree.player, tree.base, tree.prep, np.int8(side), x)
+def meet(tree: Tree, one: Floats, two: Floats) -> Meeting:
+    """Both sides' mixed books, one pass down the tree each."""
+    chance = passes.chance(tree.parent, tree.player, tree.base)
+    return Meeting(chance, (_arrivals(tree, 1, one), _arrivals(tree, 2, two)))
 
 
-def _stopping(tree: Tree, side: Side, x: Floats, straight: Floats, inside: Floats) -> Floats:
-    """[n] E(h): the mass that stops at an own history, of the mass `inside` that arrives in book."""
+def _arrivals(tree: Tree, side: Side, x: Floats) -> Arrivals:
+    arrays = tree.parent, tree.player, tree.base, tree.prep
+    straight, inside, outside = passes.masses(*arrays, np.int8(side), x)
     staying = np.minimum(x * straight, inside)
-    return np.where(decisions(tree, side), inside - staying, 0.0)
+    stopping = np.where(decisions(tree, side), inside - staying, 0.0)
+    return Arrivals(straight, inside, outside, stopping)
 
 
 def stop_values(tree: Tree, side: Side, opponent: Floats) -> Floats:
@@ -273,32 +304,31 @@ def stop_values(tree: Tree, side: Side, opponent: Floats) -> Floats:
     the side's own: if it had stopped before, and the opponent not. Where the opponent never comes, v(h).
     """
     clean = check_mixed(tree, opponent, other(side), decisions(tree))
-    _, inside, outside = _masses(tree, other(side), clean)
-    mine = stops(tree, tree.value) if side == 1 else 1.0 - stops(tree, tree.value)
-    pay = _payments(tree, side, clean, mine)
+    meeting = against(tree, side, clean)
+    theirs = meeting.sides[other(side) - 1]
+    stop = stops(tree, tree.value)
+    mine = stop if side == 1 else 1.0 - stop
+    pay = _payments(tree, meeting, side, mine)
     passes.leave(tree.first, tree.player, tree.base, pay.gone, pay.paid, np.int8(side))
     own = tree.player == side
     worth = np.where(tree.leaves, pay.full, pay.gone + np.where(own, pay.paid, 0.0))
-    met = inside + np.where(own | tree.leaves, outside, 0.0)
-    met *= passes.chance(tree.parent, tree.player, tree.base)
+    met = theirs.inside + np.where(own | tree.leaves, theirs.outside, 0.0)
+    met *= meeting.chance
     value = mine.copy()
     np.divide(worth, met, out=value, where=met > 0.0)
     return value
 
 
-def _worth(tree: Tree, side: Side, opponent: Floats, value: Floats) -> passes.Payments:
+def _worth(tree: Tree, meeting: Meeting, side: Side, stop: Floats) -> passes.Payments:
     """What is paid to `side`; player 2's utility is minus player 1's."""
-    stop = stops(tree, value)
-    return _payments(tree, side, opponent, stop if side == 1 else -stop)
+    return _payments(tree, meeting, side, stop if side == 1 else -stop)
 
 
-def _payments(tree: Tree, side: Side, opponent: Floats, utility: Floats) -> passes.Payments:
-    """What is paid to `side`, whose utility is given, against a mixed book of the opponent."""
-    straight, inside, outside = _masses(tree, other(side), opponent)
-    weight = passes.chance(tree.parent, tree.player, tree.base) * utility
-    leaves = tree.leaves
-    theirs = _stopping(tree, other(side), opponent, straight, inside)
-    paid = np.where(tree.player == side, outside, theirs) * np.where(leaves, 0.0, weight)
-    gone = np.where(leaves, weight * inside, 0.0)
-    full = np.where(leaves, weight * (inside + outside), 0.0)
+def _payments(tree: Tree, meeting: Meeting, side: Side, utility: Floats) -> passes.Payments:
+    """What is paid to `side`, whose utility is given, against the opponent's mixed book."""
+    theirs, weight, leaves = meeting.sides[other(side) - 1], meeting.chance * utility, tree.leaves
+    where = np.where(tree.player == side, theirs.outside, theirs.stopping)
+    paid = where * np.where(leaves, 0.0, weight)
+    gone = np.where(leaves, weight * theirs.inside, 0.0)
+    full = np.where(leaves, weight * (theirs.inside + theirs.outside), 0.0)
     return passes.Payments(gone, paid, full)

@@ -25,15 +25,17 @@ SHOWN = frozenset({"breakthrough", "clobber", "connect_four", "hex", "nim", "oth
 INSTALL = "pip install 'preplay[openspiel]'"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(
+    slots=True, unsafe_hash=True
+)  # nobody changes one; frozen, it would take three times as long to make
 class OpenSpielState:
     """A history of an OpenSpiel game; two are equal when their actions are."""
 
     history: tuple[str, ...]
     spiel: Any = field(compare=False, repr=False)
     """The pyspiel.State after `history`; never changed, only cloned."""
-    numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
-    """OpenSpiel's number of each action by its name; filled when first asked for."""
+    numbers: dict[str, int] | None = field(default=None, compare=False, repr=False)
+    """OpenSpiel's number of each action by its name; looked up when first asked for."""
 
 
 MOVERS = {0: 1, 1: 2, -1: CHANCE, -4: FINAL}
@@ -91,11 +93,12 @@ class OpenSpielGame:
 
     def next(self, state: OpenSpielState, action: str) -> OpenSpielState:
         """The history after `action`; `state` itself stays as it is."""
-        numbers = self._numbers(state)
-        if action not in numbers:
+        numbers = state.numbers or self._numbers(state)
+        number = numbers.get(action)
+        if number is None:
             hint = nearest(action, numbers) if numbers else "the game is over"
             raise GameError(f"history {state.history}: no action '{action}'; {hint}")
-        return OpenSpielState((*state.history, action), state.spiel.child(numbers[action]))
+        return OpenSpielState((*state.history, action), state.spiel.child(number))
 
     def utility(self, state: OpenSpielState) -> float:
         """Player 1's return, mapped to [0, 1]."""
@@ -127,11 +130,11 @@ class OpenSpielGame:
         return len(state.history), int(state.spiel.current_player()), state.spiel.to_string()
 
     def _numbers(self, state: OpenSpielState) -> dict[str, int]:
-        if not state.numbers:
+        if state.numbers is None:
             spiel = state.spiel
             numbers = spiel.legal_actions()
-            names = distinct([spiel.action_to_string(number) for number in numbers], numbers)
-            state.numbers.update(zip(names, numbers, strict=True))
+            names = [spiel.action_to_string(number) for number in numbers]
+            state.numbers = numbered(tuple(names), tuple(numbers))
         return state.numbers
 
     def _scaled(self, spiel: Any, history: tuple[str, ...]) -> float:
@@ -209,24 +212,22 @@ def _misfit_bounds(game: Any) -> str:
     return ""
 
 
-def distinct(names: Sequence[str], numbers: Sequence[int]) -> list[str]:
-    """`names` on one line each, with the action's number added to those that occur twice."""
-    plain = [_on_one_line(name) for name in names]
-    if len(set(plain)) == len(plain):
-        return plain
-    if len(set(numbers)) < len(numbers):
-        raise GameError(
-            f"actions {plain} have OpenSpiel's numbers {list(numbers)}; expected different ones"
-        )
-    some = [f"{a}#{k}" if plain.count(a) > 1 else a for a, k in zip(plain, numbers, strict=True)]
-    if len(set(some)) == len(some):
-        return some
-    return [f"{a}#{k}" for a, k in zip(plain, numbers, strict=True)]
-
-
 @lru_cache(maxsize=4096)
-def _on_one_line(name: str) -> str:
-    return " ".join(name.split())
+def numbered(names: tuple[str, ...], numbers: tuple[int, ...]) -> dict[str, int]:
+    """OpenSpiel's numbers by names on one line each; those that occur twice have the number added.
+
+    Positions with the same legal actions share one of these, which nobody changes.
+    """
+    plain = [" ".join(name.split()) for name in names]
+    if len(set(plain)) < len(plain):
+        if len(set(numbers)) < len(numbers):
+            raise GameError(
+                f"actions {plain} have OpenSpiel's numbers {list(numbers)}; expected different ones"
+            )
+        some = [f"{a}#{k}" if plain.count(a) > 1 else a for a, k in zip(plain, numbers, strict=True)]
+        every = [f"{a}#{k}" for a, k in zip(plain, numbers, strict=True)]
+        plain = some if len(set(some)) == len(some) else every
+    return dict(zip(plain, numbers, strict=True))
 
 
 def _library() -> ModuleType:

@@ -135,9 +135,35 @@ def test_bounds_cover_books_that_go_on_at_open_histories(tree: Any, costs: Any, 
     value = matrix_value(matrix(tree, costs))
     assert result.lower - 1e-8 <= value <= result.upper + 1e-8
     assert result.gap == pytest.approx(result.solver_gap + result.open_error, abs=1e-12)
+
+
+@compiling
+@given(trees(most=16, radius=True), COSTS, SEEDS)
+def test_what_the_gap_hopes_for_is_found(tree: Any, costs: Any, rng: Any) -> None:
+    """As long as open histories widen the gap, one of them is named, radii or not: growth never stalls."""
+    later = (rng.random(tree.size) < 0.4) & (tree.player > 0) & ~tree.leaves
+    part = replace(tree, open=later)
+    result = solve(part, costs, gap=1e-9, memorizable=~later)
     hopes = promise(part, costs, result.x, memorizable=~later)
     assert hopes.sum() >= result.open_error - 1e-9
     assert not hopes[~later].any()
+
+
+def test_hopes_go_by_the_values_that_the_gap_goes_by() -> None:
+    """By the values as they are it is best to leave at once; by the kindest ones to go on to history 3."""
+    tree = from_parents(
+        [-1, 0, 0, 0],
+        [1, -1, -1, 1],
+        [1.0, 1.0, 0.0, 0.0],
+        [1.0, 0.0, 0.5, 0.5],
+        [np.nan, 0.7, 0.5, 0.3],
+        radius=[0.0, 0.0, 0.5, 0.0],
+        open=[False, False, False, True],
+    )
+    nothing = np.zeros(4)
+    costs = (0.05, 0.05)
+    assert certify(tree, costs, nothing, nothing).open_error == pytest.approx(0.2)
+    assert promise(tree, costs, (nothing, nothing)).tolist() == pytest.approx([0.0, 0.0, 0.0, 0.3])
 
 
 @pytest.mark.parametrize(

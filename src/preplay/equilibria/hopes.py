@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from preplay.equilibria.publicgame import Costs, Mixed, allowed, check_costs, meet, respond, stops
+from preplay.equilibria.publicgame import Costs, Mixed, allowed, bracket, check_costs, meet, respond
 from preplay.game import Side
 from preplay.tree import Bools, Floats, Tree
 
@@ -13,13 +13,13 @@ def promise(tree: Tree, costs: Costs, x: Mixed, *, memorizable: Bools | None = N
     """[n] what each open history adds to the certified gap; 0 where it adds nothing.
 
     Against the other side's mixed book, a side's most hopeful response goes on at an open history if
-    the best utility there, for one more memorized history, beats stopping. The gap counts that hope
-    until the history is grown.
+    the best utility there, for one more memorized history, beats stopping at the values that are
+    kindest to the side. The gap counts that hope until the history is grown.
     """
     prices, mask = check_costs(costs), allowed(tree, memorizable)
     total = np.zeros(tree.size)
-    meeting, stop = meet(tree, *x), stops(tree, tree.value)
-    sides: tuple[Side, Side] = (1, 2)
-    for side in sides:
+    meeting, (low, high) = meet(tree, *x), bracket(tree)
+    kindest: tuple[tuple[Side, Floats], ...] = ((1, high), (2, low))
+    for side, stop in kindest:
         total += respond(tree, meeting, prices[side - 1], side, mask, stop, True)[2]
     return total

@@ -180,6 +180,17 @@ def stops(tree: Tree, value: Floats) -> Floats:
     return passes.stops(tree.first, tree.base, value)
 
 
+def bracket(tree: Tree) -> tuple[Floats, Floats]:
+    """[n] the least and the most that v(h) can be, within [0, 1]: value - radius and value + radius."""
+    value, radius = tree.value, tree.radius
+    if not np.any(radius > 0.0):
+        stop = stops(tree, value)
+        return stop, stop
+    low = np.maximum(value - radius, np.minimum(value, 0.0))
+    high = np.minimum(value + radius, np.maximum(value, 1.0))
+    return stops(tree, low), stops(tree, high)
+
+
 def best_response(
     tree: Tree, costs: Costs, side: Side, opponent: Floats, *, memorizable: Bools | None = None
 ) -> BestResponse:
@@ -233,13 +244,10 @@ def certify(
         above = respond(tree, meeting, costs[0], 1, mask, high, opened)[0]
         return -below - paid[0], above + paid[1]
 
-    value, radius = tree.value, tree.radius
-    low = high = stop = stops(tree, value)
-    lower, upper = bounds(low, high, False)
+    stop, (low, high) = stops(tree, tree.value), bracket(tree)
+    lower, upper = bounds(stop, stop, False)
     plain = sampled = total = upper - lower
-    if np.any(radius > 0.0):
-        low = stops(tree, np.maximum(value - radius, np.minimum(value, 0.0)))
-        high = stops(tree, np.minimum(value + radius, np.maximum(value, 1.0)))
+    if np.any(tree.radius > 0.0):
         lower, upper = bounds(low, high, False)
         sampled = total = upper - lower
     if np.any(tree.open):

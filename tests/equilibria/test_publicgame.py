@@ -140,7 +140,7 @@ def test_bounds_cover_books_that_go_on_at_open_histories(tree: Any, costs: Any, 
 @compiling
 @given(trees(most=16, radius=True), COSTS, SEEDS)
 def test_what_the_gap_hopes_for_is_found(tree: Any, costs: Any, rng: Any) -> None:
-    """As long as open histories widen the gap, one of them is named, radii or not: growth never stalls."""
+    """As long as open histories widen the gap, one of them is named, radii or not: no growth stalls."""
     later = (rng.random(tree.size) < 0.4) & (tree.player > 0) & ~tree.leaves
     part = replace(tree, open=later)
     result = solve(part, costs, gap=1e-9, memorizable=~later)
@@ -150,7 +150,7 @@ def test_what_the_gap_hopes_for_is_found(tree: Any, costs: Any, rng: Any) -> Non
 
 
 def test_hopes_go_by_the_values_that_the_gap_goes_by() -> None:
-    """By the values as they are it is best to leave at once; by the kindest ones to go on to history 3."""
+    """By the values as they are it is best to leave at once; by the kindest ones to go on to 3."""
     tree = from_parents(
         [-1, 0, 0, 0],
         [1, -1, -1, 1],

@@ -119,16 +119,16 @@ class Exact(Generic[S]):
             state, key, parts = stack.pop()
             if key in known:
                 continue
+            if parts is not None:
+                mean = sum([p * known[child] for p, child in parts])
+                known[key] = min(1.0, max(0.0, mean))  # rounding may leave the interval
+                continue
             check_length(len(game.history(state)), longest)
             if len(known) >= self.most:
                 raise InputError(
                     f"exact values of more than {self.most:,} histories; expected a smaller game, or "
                     'values by games (value.model = "adaptive" or "rollouts")'
                 )
-            if parts is not None:
-                mean = sum(p * known[child] for p, child in parts)
-                known[key] = min(1.0, max(0.0, mean))  # rounding may leave the interval
-                continue
             player = game.player(state)
             if player == FINAL:
                 utility = game.utility(state)
@@ -143,9 +143,17 @@ class Exact(Generic[S]):
                 (distribution,) = self.base[player - 1].distributions([state])
                 if REST in distribution:
                     distribution = spread_rest(distribution, game.actions(state))
-            check_distribution(distribution, f"history {game.history(state)}")
-            moves = [(p, game.next(state, a)) for a, p in distribution.items() if p > 0.0]
-            children = [(p, child, key_of(child)) for p, child in moves]
-            stack.append((state, key, [(p, below) for p, _, below in children]))
-            stack.extend((child, below, None) for _, child, below in children)
+            try:
+                check_distribution(distribution, "distribution")
+            except GameError as error:
+                raise GameError(f"history {game.history(state)}: {error}") from None
+            parts = []
+            stack.append((state, key, parts))
+            for action, p in distribution.items():
+                if p > 0.0:
+                    child = game.next(state, action)
+                    below = key_of(child)
+                    parts.append((p, below))
+                    if below not in known:
+                        stack.append((child, below, None))
         return known[key_of(start)]

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, Protocol, runtime_checkable
 
 from preplay.arguments import check_function, check_rules, check_whole, is_share
 from preplay.errors import GameError, InputError
-from preplay.game import CHANCE, FINAL, Game, S, S_contra, Side, check_length
+from preplay.game import CHANCE, FINAL, Distribution, Game, S, S_contra, Side, check_length
 from preplay.policy import REST, Ahead, Policy, ahead_of, check_distribution, check_pair, spread_rest
 
 
@@ -137,19 +137,9 @@ class Exact(Generic[S]):
                     raise GameError(f"{where}: utility {utility}; expected a number in [0, 1]")
                 known[key] = utility
                 continue
-            if player == CHANCE:
-                distribution = game.chance(state)
-            else:
-                (distribution,) = self.base[player - 1].distributions([state])
-                if REST in distribution:
-                    distribution = spread_rest(distribution, game.actions(state))
-            try:
-                check_distribution(distribution, "distribution")
-            except GameError as error:
-                raise GameError(f"history {game.history(state)}: {error}") from None
             parts = []
             stack.append((state, key, parts))
-            for action, p in distribution.items():
+            for action, p in self._moves(state, player).items():
                 if p > 0.0:
                     child = game.next(state, action)
                     below = key_of(child)
@@ -157,3 +147,17 @@ class Exact(Generic[S]):
                     if below not in known:
                         stack.append((child, below, None))
         return known[key_of(start)]
+
+    def _moves(self, state: S, player: int) -> Distribution:
+        """What chance or the mover's base plays."""
+        if player == CHANCE:
+            distribution = self.game.chance(state)
+        else:
+            (distribution,) = self.base[player - 1].distributions([state])
+            if REST in distribution:
+                distribution = spread_rest(distribution, self.game.actions(state))
+        try:
+            check_distribution(distribution, "distribution")
+        except GameError as error:
+            raise GameError(f"history {self.game.history(state)}: {error}") from None
+        return distribution

@@ -144,8 +144,7 @@ def _print(report: dict[str, Any] | Any, title: str, save: Path | None) -> None:
     """What a coach wants to know."""
     names = ", ".join(f"{name} ({count})" for name, count in list(report["names"].items())[:6])
     names += ", …" if len(report["names"]) > 6 else ""
-    first, last = report["dates"]
-    span = f", {first} to {last}" if first > "0001" else ""
+    span = f", {' to '.join(report['dates'])}" if report["dates"] else ""
     show.say(f"{title} as {report['side'].capitalize()}")
     show.fact("games", f"{report['games']:,}{span}: {names}")
     show.fact("positions known", f"{report['positions']:,}")

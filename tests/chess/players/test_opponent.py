@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -302,6 +303,20 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @needs_stockfish
+def test_games_without_dates_have_none(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    undated = re.sub(r'\[Date "[^"]*"\]', '[Date "????.??.??"]', (files / "anna.pgn").read_text())
+    (files / "undated.pgn").write_text(undated)
+    who = ("--player", "rival", "--side", "black", "--level", "nodes=300", "--sample", 10)
+    code, out, _ = preplay(capsys, "opponent", files / "undated.pgn", *who, "--json")
+    data = json.loads(out)
+    assert (code, data["dates"], data["split"]["since"]) == (0, None, None)
+    code, out, _ = preplay(capsys, "opponent", files / "undated.pgn", *who)
+    assert code == 0
+    assert "games drawn at random" in out
+    assert "0000" not in out
+
+
+@needs_stockfish
 def test_the_command_and_its_use(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = (
         "opponent",
@@ -319,6 +334,7 @@ def test_the_command_and_its_use(files: Path, capsys: pytest.CaptureFixture[str]
     data = json.loads(out)
     assert (data["games"], data["names"]) == (40, {"Rival, Anna": 40})
     assert data["split"] == {"train": 32, "test": 8, "since": "2002.09.01"}
+    assert data["dates"] == ["2000.01.01", "2003.04.01"]
     assert data["known"] == 1.0
     simple = data["baselines"]
     assert 0.0 < data["logloss"] < min(simple["engine mix"], simple["engine, best 2, r = 10"])

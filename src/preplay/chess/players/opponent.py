@@ -227,14 +227,14 @@ def _report(
     side, habits = gathered.side, person.habits
     seen = [own_moves(game, side)[0][: PLIES // 2] for game in newest.games]
     keys = np.concatenate(seen) if seen else np.zeros(0, np.uint64)
-    which = asking.which
+    which, dates = asking.which, [game.date for game in gathered.games if game.date > "0001"]
     return {
         "side": "white" if side == 1 else "black",
         "players": list(gathered.wanted),
         "games": len(gathered.games),
         "names": gathered.names,
         "speeds": gathered.speeds,
-        "dates": [gathered.games[0].date, gathered.games[-1].date],
+        "dates": [dates[0], dates[-1]] if dates else None,
         "positions": habits.own.positions,
         "known": float(newest.own.knows(keys).mean()) if len(keys) else None,
         "population": {"positions": habits.others.positions, "moves": habits.others.moves},

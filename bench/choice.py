@@ -18,7 +18,7 @@ from typing import Any
 
 from preplay.choice import choose
 from preplay.game import FINAL
-from preplay.growth import Limits, Pays, grow
+from preplay.growth import Pays, grow
 from preplay.matchup import Matchup, open_matchup
 
 
@@ -49,7 +49,7 @@ def walked(matchup: Matchup[Any], cost: float, deviations: int) -> float:
 
 def grown(matchup: Matchup[Any], cost: float) -> float:
     """The same by growth."""
-    limits = Limits(window=matchup.window, negligible=matchup.negligible)
+    limits = matchup.limits()
     done = grow(
         matchup.game, 1, matchup.base, matchup.prep[0], matchup.value, Pays(cost), limits,
         choices=matchup.choices(1),

@@ -151,7 +151,8 @@ def driven(engines: int, mean: float, searches: int, call: float, randomness: fl
     search = Search(EngineSpec.of("waiting"), Limit(nodes=20_000), 2)
     with SimulatedPool(engines, mean, call) as pool:
         base = EnginePolicy(SimulatedAnalyst(pool), search, randomness)
-        limits = Limits(histories=2 * searches, window=max(16, AHEAD_OF_ENGINES * engines))
+        window = max(16, AHEAD_OF_ENGINES * engines)
+        limits = Limits(histories=2 * searches, window=window, refill=window - 1)
         value = ValueFunction[Any](lambda state: 0.5)
         began = time.thread_time()
         grow(ChessGame(length=60), 1, (base, base), base, value, Pays(1e-7), limits)

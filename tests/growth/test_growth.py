@@ -254,8 +254,8 @@ def test_a_forgotten_question_is_not_asked() -> None:
         return [-q for q in questions]
 
     questions: Questions[int, int] = Questions(answer)
-    for ticket in range(4):
-        questions.submit(ticket, 10 + ticket)
+    questions.submit({0: 10, 1: 11})
+    questions.submit({2: 12, 3: 13})
     questions.forget(2)
     questions.wait(1)
     assert questions.answers.pop(1) == -11
@@ -270,12 +270,14 @@ def test_a_forgotten_question_is_not_asked() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(games(depth=5, own=60, estimates=True), SIDES, COSTS, st.integers(1, 100), st.integers(1, 100))
+@given(
+    games(depth=5, own=60, estimates=True), SIDES, COSTS, *[st.integers(1, 100)] * 2, st.integers(0, 99)
+)
 def test_a_complete_growth_does_not_depend_on_the_window(
-    raw: Raw, side: Side, cost: float, one: int, two: int
+    raw: Raw, side: Side, cost: float, one: int, two: int, refill: int
 ) -> None:
     narrow = Setup(raw, side).grow(Pays(cost), Limits(window=one))
-    wide = Setup(raw, side).grow(Pays(cost), Limits(window=two))
+    wide = Setup(raw, side).grow(Pays(cost), Limits(window=two, refill=refill))
     assert narrow.ending == wide.ending == "complete"
     assert narrow.tree.complete
     first, second = chosen(narrow.tree, side, cost), chosen(wide.tree, side, cost)

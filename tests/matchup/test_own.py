@@ -519,7 +519,7 @@ def fickle(state: History) -> dict[str, float]:
         ({"position": lambda s: 0}, "history ['solid', 'fall']: not the actions of []"),
         (
             {"prep": fickle, "position": lambda s: (len(s), *s[1:])},
-            "not the prep of ['trap', 'fall'], which has the same position; expected the same prep",
+            "not the prep of ['wild', 'fall'], which has the same position; expected the same prep",
         ),
     ],
 )

@@ -150,9 +150,13 @@ def test_a_budget_alone_is_used_to_the_last_place(
     assert best.size <= budget
     assert not judged or rests_on(prepared) <= asked
     told = in_use(raw, matchup, asked, side)
-    true = max(best_net(told, side, 0.0, few, budget) for few in climbed(most))
-    assert best.value == pytest.approx(true, abs=gap + 1e-6)
+    # Where prep does not lead its menus, smaller classes are none of the one that the bound is about:
+    # what the judge says of the last may then make more of a smaller one.
+    held = climbed(most) if prep_leads(raw, side) or not judged else [most]
+    true = max(best_net(told, side, 0.0, few, budget) for few in held)
+    assert best.value >= true - gap - 1e-6
     assert max(best.value, true - 1e-9) <= best.upper <= best.value + gap + 1e-6
+    assert best.value <= max(best_net(told, side, 0.0, few, budget) for few in climbed(most)) + 1e-6
 
 
 @settings(max_examples=40, deadline=None)

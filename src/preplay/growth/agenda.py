@@ -29,8 +29,8 @@ class Agenda(Protocol):
         """Nothing is to be asked about `k` any more."""
         ...
 
-    def take(self) -> int | None:
-        """What to ask about next; None: nothing."""
+    def take(self, most: int) -> list[int]:
+        """At most so many histories to ask about next, the most promising first."""
         ...
 
     def clear(self) -> None:
@@ -91,23 +91,22 @@ class ByPriority:
     def discard(self, k: int) -> None:
         """Closed histories are passed over when their turn comes."""
 
-    def take(self) -> int | None:
-        """What to ask about next; None: nothing."""
-        near, equals, stage = self._near, self._equals, self._stage
-        while self._count or self._far:
+    def take(self, most: int) -> list[int]:
+        """At most so many histories to ask about next, the most promising first."""
+        stage, taken = self._stage, list[int]()
+        while len(taken) < most and len(self):
             if not self._count:
                 self._approach()
-                near, equals = self._near, self._equals
-            key = near[0]
-            first = equals[key]
-            k = heapq.heappop(first)
-            self._count -= 1
+            first = self._equals[self._near[0]]
+            before = len(first)
+            while first and len(taken) < most:
+                k = heapq.heappop(first)
+                if stage[k] != CLOSED:
+                    taken.append(k)
+            self._count -= before - len(first)
             if not first:
-                del equals[key]
-                heapq.heappop(near)
-            if stage[k] != CLOSED:
-                return k
-        return None
+                del self._equals[heapq.heappop(self._near)]
+        return taken
 
     def _part(self) -> None:
         """Too many are near: only the most promising of them stay."""
@@ -176,13 +175,14 @@ class MostPromising:
             self._urgent.pop(k, None)
             self._count(k, -1)
 
-    def take(self) -> int | None:
-        """What to ask about next; None: nothing."""
-        if not self._waiting:
-            return None
-        k = next(iter(self._urgent)) if self._urgent else self._descend()
-        self.discard(k)
-        return k
+    def take(self, most: int) -> list[int]:
+        """At most so many histories to ask about next, the most promising first."""
+        taken = list[int]()
+        while len(taken) < most and self._waiting:
+            k = next(iter(self._urgent)) if self._urgent else self._descend()
+            self.discard(k)
+            taken.append(k)
+        return taken
 
     def clear(self) -> None:
         """Forget all."""

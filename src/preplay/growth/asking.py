@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -31,11 +31,11 @@ class Questions(Generic[Q, A]):
         """What was answered and not taken yet."""
         self.asked = 0
 
-    def submit(self, ticket: int, question: Q) -> None:
-        """Put a question under way; tickets are unique among those not taken."""
-        self._waiting[ticket] = question
+    def submit(self, questions: Mapping[int, Q]) -> None:
+        """Put questions under way; their tickets are unique among those not taken."""
+        self._waiting.update(questions)
         if self._ahead is not None:
-            self._ahead.prefetch([question])
+            self._ahead.prefetch(list(questions.values()))
 
     def recall(self, tickets: Sequence[int]) -> None:
         """Ask questions under way that were asked and counted before an interruption."""

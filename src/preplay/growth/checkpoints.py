@@ -30,6 +30,7 @@ def save(front: Front[S], window: Window[S], path: Path) -> None:
         "asked": np.array([questions.asked for questions in front.oracles]),
         "untaken": np.array([k for q in front.oracles for k in q.answers], dtype=np.int64),
         "window": np.array([k for k, _ in window.under_way], dtype=np.int64),
+        "unsettled": np.array(front.bounds.unsettled, dtype=np.int64),
         "purpose": np.array(_purpose(front)),
     }
     if front.choosing:
@@ -72,6 +73,7 @@ def _restore(front: Front[S], window: Window[S], columns: dict[str, Any]) -> Non
     for questions, asked in zip(front.oracles, columns["asked"].tolist(), strict=True):
         questions.asked = asked
     front.bounds.restore(columns, front.goal.cost)
+    front.bounds.unsettled = columns["unsettled"].tolist() if "unsettled" in columns else []
     front.opening = _opening(built, front.side)
     state, asked_about = front.met.replay(), columns["window"].tolist()
     waiting = set(asked_about)
@@ -98,7 +100,7 @@ def _restore(front: Front[S], window: Window[S], columns: dict[str, Any]) -> Non
 def _check(columns: Mapping[str, Any]) -> None:
     """Raise ValueError for what no growth can have written: a damaged file must certify nothing."""
     n, parent = len(columns["parent"]), columns["parent"]
-    whole = ("asked", "untaken", "window", "choosing", "beaten", "spent")
+    whole = ("asked", "untaken", "window", "unsettled", "choosing", "beaten", "spent")
     check_counts(columns, (name for name in whole if name in columns))
     if any(columns[name].dtype != np.float64 for name in ("reach", *BOUNDS)):
         raise ValueError("bounds that are no plain numbers")
@@ -114,8 +116,9 @@ def _check(columns: Mapping[str, Any]) -> None:
         raise ValueError("bounds that contradict each other")
     if np.any(np.isin(columns["untaken"], columns["window"], invert=True)):
         raise ValueError("answers to questions that nobody asked")
-    if np.any(np.isin(columns["window"], np.arange(n), invert=True)):
-        raise ValueError("questions about histories that are not there")
+    for name in ("window", "unsettled"):
+        if name in columns and np.any(np.isin(columns[name], np.arange(n), invert=True)):
+            raise ValueError("questions about histories that are not there")
 
 
 def _pool(front: Front[S], pools: Pools[S], state: Callable[[int], S]) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic
@@ -98,7 +98,7 @@ class ContestedGrowth(Generic[S]):
         self._ask_prep = tuple(to_policy(policy) for policy in self.prep)
         self.oracles: Asked[S] = (self._ask_value, *self._ask_base, *self._ask_prep)
         self._asked: set[int] = set()  # the histories under way
-        self._window: Window[S] = Window(self, self.limits.window, self.stop, self.progress)
+        self._window: Window[S] = Window(self, self.limits, self.stop, self.progress)
         self._saved = time.monotonic()
         root, player = self.met.root()
         if self.checkpoint is not None and self.checkpoint.exists():
@@ -151,14 +151,16 @@ class ContestedGrowth(Generic[S]):
         """Whoever solves the game says so."""
         return False
 
-    def wanted(self) -> tuple[int, Asked[S]] | None:
-        """The most important history where something is needed, not known, and not asked already."""
-        while self._heap:
+    def wanted(self, most: int) -> dict[Asked[S], list[int]]:
+        """The most important histories where something is needed, not known, and not asked already."""
+        wanted: dict[Asked[S], list[int]] = {}
+        count = len(self._asked) + most
+        while len(self._asked) < count and self._heap:
             _, k = heapq.heappop(self._heap)
             if k not in self._asked and self._missing(k):
                 self._asked.add(k)
-                return k, self._questions(k)
-        return None
+                wanted.setdefault(self._questions(k), []).append(k)
+        return wanted
 
     def _questions(self, k: int) -> Asked[S]:
         """What must be asked at `k`: its value, the mover's policies, or all of these."""
@@ -170,8 +172,15 @@ class ContestedGrowth(Generic[S]):
                 asked.append(self._ask_prep[player - 1])
         return tuple(asked)
 
-    def apply(self, k: int, asked: Asked[S]) -> None:
-        """A value and the mover's policies were found, or some of these; chance is known."""
+    def apply(self, histories: Sequence[int], asked: Asked[S]) -> None:
+        """Values and the movers' policies were found, or some of these; chance is known."""
+        for k in histories:
+            self._learn(k, asked)
+
+    def settle(self) -> None:
+        """What answers mean for what to ask is found out with each."""
+
+    def _learn(self, k: int, asked: Asked[S]) -> None:
         self._asked.discard(k)
         built, answers = self.met.built, [questions.answers.pop(k) for questions in asked]
         if self._ask_value in asked:

@@ -83,14 +83,15 @@ class Front(Generic[S]):
         self.opening.add(0)
         self.spent.append(0)
         self.bounds.add(*self.enter(range(1), [state], [player], [1.0], opening=True))
-        self._ask_value[0].submit(0, state)
+        self._ask_value[0].submit({0: state})
         self._ask_value[0].wait(0)
         value = self._ask_value[0].answers.pop(0)
         if player == self.side:
             self.agenda.clear()
-            self.valued(0, value)
+            self.valued([0], [value])
         else:
             self.built.value[0], self.built.radius[0] = self.met.value(0, value)
+        self.settle()
 
     def expand(self, k: int, distribution: Distribution) -> None:
         """Create the children of `k`; those without probability are left out."""
@@ -176,37 +177,40 @@ class Front(Generic[S]):
                 self.agenda.add(k, FIRST if opening else reach)
         return up, low
 
-    def valued(self, k: int, value: Value) -> None:
-        """An own history got its value: a leaf if expanding cannot pay, else a candidate.
+    def valued(self, histories: Sequence[int], values: Sequence[Value]) -> None:
+        """Histories got their values: own ones are leaves if expanding cannot pay, else candidates.
 
         The rest of the opponent's moves is a leaf whatever it is worth: it ends the book.
         """
-        built, reach = self.built, self.reach[k]
-        mean, radius = value if type(value) is Value else self.met.value(k, value)
-        if type(mean) is not float or not (0.0 <= mean <= 1.0 and radius >= 0.0):
-            self.met.value(k, value)
-        built.value[k] = mean
-        low = high = mean if self.side == 1 else 1.0 - mean
-        if radius != 0.0:
-            built.radius[k] = radius
-            low, high = max(0.0, low - radius), min(1.0, high + radius)
-        own = built.player[k] == self.side
-        if own and self.pools is not None:
-            self.pooled(k, self.pools, reach * (1.0 - low))
-            if self._bounded:
-                self.bounds.stopping(k, reach * high, reach * low, reach)
-            return
-        potential = self.goal.potential(reach, low) if own else 0.0
-        if potential > 0.0:
-            built.stage[k] = VALUED
-            self.agenda.add(k, potential)
-            hope = reach - self.goal.cost
-        else:
-            built.stage[k] = CLOSED
-            self.states.pop(k, None)
-            hope = -math.inf
+        built, side, pools, cost = self.built, self.side, self.pools, self.goal.cost
+        mover, stage, states, potential = built.player, built.stage, self.states, self.goal.potential
+        means, radii = self.met.values(histories, values)
+        lows = highs = means if side == 1 else [1.0 - mean for mean in means]
+        if any(radii):
+            highs = [min(1.0, low + radius) for low, radius in zip(lows, radii, strict=True)]
+            lows = [max(0.0, low - radius) for low, radius in zip(lows, radii, strict=True)]
+            for k, radius in zip(histories, radii, strict=True):
+                built.radius[k] = radius
+        reaches = [self.reach[k] for k in histories]
+        hopes: list[float] = []  # what going on may earn at most, the price paid
+        candidates: dict[int, float] = {}
+        for k, mean, low, reach in zip(histories, means, lows, reaches, strict=True):
+            built.value[k] = mean
+            if mover[k] == side and pools is not None:
+                self.pooled(k, pools, reach * (1.0 - low))
+                hopes.append(reach)
+            elif mover[k] == side and (more := potential(reach, low)) > 0.0:
+                stage[k] = VALUED
+                candidates[k] = more
+                hopes.append(reach - cost)
+            else:
+                stage[k] = CLOSED
+                states.pop(k, None)
+                hopes.append(-math.inf)
+        if candidates:
+            self.agenda.add_all(candidates, list(candidates.values()))
         if self._bounded:
-            self.bounds.stopping(k, reach * high, reach * low, hope)
+            self.bounds.stopping(histories, reaches, highs, lows, hopes)
 
     def potential(self, k: int) -> float:
         """How much expanding an own history may add; 0 or less: it is a leaf."""
@@ -235,20 +239,21 @@ class Front(Generic[S]):
 
     # --- asking ---------------------------------------------------------------------------------
 
-    def wanted(self) -> tuple[int, Asked[S]] | None:
-        """The most promising history about which a player is to be asked; what chance does is known."""
-        player = self.built.player
-        while len(player) < self._most:
-            k = self.agenda.take()
-            if k is None:
-                return None
-            mover = player[k]
-            if mover == self.side and not self.built.stage[k]:
-                return k, self._ask_value
-            if mover != CHANCE:
-                return k, self.questions(k)
-            self.expand(k, self.game.chance(self.met.state(k)))
-        return None
+    def wanted(self, most: int) -> dict[Asked[S], list[int]]:
+        """The most promising histories about which a player is to be asked; what chance does is known."""
+        player, stage, found = self.built.player, self.built.stage, list[int]()
+        while len(found) < most and len(player) < self._most and len(self.agenda):
+            taken = self.agenda.take(most - len(found))
+            found += [k for k in taken if player[k] != CHANCE]
+            if by_chance := [k for k in taken if player[k] == CHANCE]:
+                for k in by_chance:
+                    self.expand(k, self.game.chance(self.met.state(k)))
+                self.settle()
+                found = [k for k in found if stage[k] != CLOSED]
+        wanted: dict[Asked[S], list[int]] = {}
+        for k in found:
+            wanted.setdefault(self.questions(k), []).append(k)
+        return wanted
 
     def questions(self, k: int) -> Asked[S]:
         """Whom to ask about `k` next."""
@@ -261,15 +266,22 @@ class Front(Generic[S]):
             return self._ask_prep
         return self._ask_choice
 
-    def apply(self, k: int, asked: Asked[S]) -> None:
-        """A value, a menu or a distribution was found."""
-        answer = asked[0].answers.pop(k)
+    def apply(self, histories: Sequence[int], asked: Asked[S]) -> None:
+        """Values, menus or distributions were found, of each history the same."""
+        taken = asked[0].answers.pop
+        answers = [taken(k) for k in histories]
         if asked is self._ask_value:
-            self.valued(k, answer)
-        elif isinstance(answer, tuple):
-            self.offer(k, answer)
-        else:
-            self.expand(k, answer)
+            self.valued(histories, answers)
+            return
+        for k, answer in zip(histories, answers, strict=True):
+            if isinstance(answer, tuple):
+                self.offer(k, answer)
+            else:
+                self.expand(k, answer)
+
+    def settle(self) -> None:
+        """Bring the bounds up to date: what nothing depends on any more is not asked about."""
+        self.bounds.settle()
 
     @property
     def certified(self) -> bool:

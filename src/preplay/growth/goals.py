@@ -134,6 +134,9 @@ class Limits:
     """Histories reached no oftener than this stay leaves of unknown value, 0.5 ± 0.5."""
     window: int = 64
     """Questions under way at once; part of the result's identity when growth is cut short."""
+    refill: int = 0
+    """More is asked when at most so many are left. With 0 they are asked in rounds, which takes least
+    time; with window - 1 each answer is followed by a question, which keeps those busy who work ahead."""
 
     def __post_init__(self) -> None:
         if self.histories is not None:
@@ -143,6 +146,7 @@ class Limits:
         check_number("gap", self.gap)
         check_number("negligible", self.negligible)
         check_whole("window", self.window, 1)
+        check_whole("refill", self.refill)
 
 
 @dataclass(frozen=True)

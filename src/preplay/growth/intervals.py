@@ -11,7 +11,7 @@ is closed too (fact 9).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,8 @@ class Intervals:
         self.on_up = self._later.numbers(-math.inf)  # the most that the children may earn, less the cost
         self.on_low = self._later.numbers(-math.inf)
         self.price: dict[int, float] = {}  # what going on costs where options are compared
+        self.unsettled: list[int] = []
+        """What was learned of these is not in the bounds of the histories above them yet."""
 
     def add(self, up: list[float], low: list[float]) -> None:
         """Bounds of new histories."""
@@ -67,54 +69,66 @@ class Intervals:
         if len(self.on_low) < len(self.up):
             self._later.cover(len(self.up))
 
-    def stopping(self, k: int, up: float, low: float, hope: float) -> None:
-        """An own history got its value; going on from it may earn up to `hope`."""
-        self.stop_up[k], self.stop_low[k] = up, low
-        self.on_up[k] = hope
-        self.carry(k)
+    def stopping(
+        self,
+        histories: Sequence[int],
+        reaches: Sequence[float],
+        highs: Sequence[float],
+        lows: Sequence[float],
+        hopes: Sequence[float],
+    ) -> None:
+        """Own histories got their values; going on from each may earn up to its hope."""
+        stop_up, stop_low, on_up = self.stop_up, self.stop_low, self.on_up
+        for k, reach, high, low, hope in zip(histories, reaches, highs, lows, hopes, strict=True):
+            stop_up[k], stop_low[k], on_up[k] = reach * high, reach * low, hope
+        self.unsettled.extend(histories)
 
     def going_on(self, k: int, up: list[float], low: list[float], cost: float) -> None:
         """The children of `k` are there, with these bounds; going on to them costs this much."""
         self.add(up, low)
         if k in self.built.choosing:
             self.price[k] = cost
-            self.compare(k)
         else:
             self.on_up[k] = math.fsum(up) - (0.0 if self.shared else cost)
             self.on_low[k] = math.fsum(low) - cost
-        self.carry(k)
+        self.unsettled.append(k)
 
-    def carry(self, k: int) -> None:
-        """Bring the bounds of `k`, and then of the histories above it, (nearly) up to date."""
+    def settle(self) -> None:
+        """Bring the bounds of what is new, and then of the histories above it, (nearly) up to date.
+
+        It is done for many at once, level by level: they share most of the histories above them.
+        """
         parent, choosing, stop_low = self.built.parent, self.built.choosing, self.stop_low
         stage, certain = self.built.stage, self.certain
         all_up, all_low, on_up, on_low = self.up, self.low, self.on_up, self.on_low
-        up, low = on_up[k], on_low[k]
-        while True:
-            least = stop_low[k]
-            if least >= 0.0:  # it is possible to stop here
-                most = self.stop_up[k]
-                if up <= least and certain:
-                    if stage[k] != CLOSED:
-                        self.drop(k)
-                    up, low = most, least
-                if up < most:  # noqa: PLR1730 (a call to max takes four times as long)
-                    up = most
-                if low < least:  # noqa: PLR1730
-                    low = least
-            before_up, before_low = all_up[k], all_low[k]
-            if up - low > (before_up - before_low) * STALE:
-                return
-            all_up[k], all_low[k] = up, low
-            k = parent[k]
-            if k < 0:
-                return
-            if choosing and k in choosing:
-                self.compare(k)
-                up, low = on_up[k], on_low[k]
-            else:
-                on_up[k] = up = on_up[k] + (up - before_up)
-                on_low[k] = low = on_low[k] + (low - before_low)
+        changed = dict.fromkeys(self.unsettled)
+        self.unsettled.clear()
+        while changed:
+            above: dict[int, None] = {}
+            for k in changed:
+                if choosing and k in choosing:
+                    self.compare(k)
+                up, low, least = on_up[k], on_low[k], stop_low[k]
+                if least >= 0.0:  # it is possible to stop here
+                    most = self.stop_up[k]
+                    if up <= least and certain:
+                        if stage[k] != CLOSED:
+                            self.drop(k)
+                        up, low = most, least
+                    if up < most:  # noqa: PLR1730 (a call to max takes four times as long)
+                        up = most
+                    if low < least:  # noqa: PLR1730
+                        low = least
+                before_up, before_low = all_up[k], all_low[k]
+                if up - low > (before_up - before_low) * STALE:
+                    continue
+                all_up[k], all_low[k] = up, low
+                over = parent[k]
+                if over >= 0:
+                    on_up[over] += up - before_up
+                    on_low[over] += low - before_low
+                    above[over] = None
+            changed = above
 
     def compare(self, k: int) -> None:
         """What going on from `k` is worth by the best option; options that cannot be it are closed."""

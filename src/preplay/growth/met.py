@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Generic
 
-from preplay.arguments import is_share, shown
+from preplay.arguments import are_floats, is_share, shown
 from preplay.errors import GameError
 from preplay.game import FINAL, MOVERS, Distribution, Game, S, check_length, check_mover
 from preplay.growth.builder import Builder
@@ -112,6 +112,17 @@ class Met(Generic[S]):
             self.states[k] = state
 
     # --- what was said ----------------------------------------------------------------------------
+
+    def values(
+        self, histories: Sequence[int], values: Sequence[Value]
+    ) -> tuple[Sequence[float], Sequence[float]]:
+        """Means and radii of an evaluator's answers, if they make sense."""
+        if set(map(type, values)) == {Value}:
+            means, radii = zip(*values, strict=True)
+            if are_floats(means) and are_floats(radii) and max(means) <= 1.0:
+                return means, radii
+        pairs = [self.value(k, value) for k, value in zip(histories, values, strict=True)]
+        return [mean for mean, _ in pairs], [radius for _, radius in pairs]
 
     def value(self, k: int, value: Value) -> tuple[float, float]:
         """Mean and radius of an evaluator's answer, if they make sense."""

@@ -77,7 +77,7 @@ def grow(  # noqa: PLR0913  # an option each
         if checkpoint is not None:
             checkpoints.save(front, window, checkpoint)
 
-    window = Window(front, limits.window, stop, progress, save, every)
+    window = Window(front, limits, stop, progress, save, every)
     if checkpoint is not None and checkpoint.exists():
         checkpoints.take_up(front, window, checkpoint)
     else:

@@ -6,7 +6,7 @@ import gc
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Generic, Protocol, TypeAlias
 
@@ -68,41 +68,53 @@ class Growing(Protocol[S]):
         """Whether the interval is as small as wanted."""
         ...
 
-    def wanted(self) -> tuple[int, Asked[S]] | None:
-        """The history to ask about next, and whom; None: there is none now."""
+    def wanted(self, most: int) -> Mapping[Asked[S], list[int]]:
+        """About which histories to ask next, at most so many, and whom; none where nothing is wanted."""
         ...
 
-    def apply(self, k: int, asked: Asked[S]) -> None:
-        """Those who were asked about `k` have answered: take the answers."""
+    def apply(self, histories: Sequence[int], asked: Asked[S]) -> None:
+        """Those who were asked about these histories have answered: take the answers."""
+        ...
+
+    def settle(self) -> None:
+        """More will be asked now: find out what the answers mean for that."""
         ...
 
 
 class Window(Generic[S]):
     """So many questions are under way at once, and answers are applied in the order asked.
 
-    So what is grown does not depend on timing, or on how many engines work.
+    More is asked when few enough are left, whoever answers and whatever is answered already. So what is
+    grown does not depend on timing, or on how many engines work.
     """
 
     def __init__(
         self,
         growing: Growing[S],
-        size: int,
+        limits: Limits,
         stop: Stop,
         progress: Callable[[GrowthProgress], None] | None = None,
         save: Callable[[], None] | None = None,
         every: float = math.inf,
     ) -> None:
-        self._growing, self._size, self._stop = growing, size, stop
-        self._states = growing.met.states
+        self._growing, self._stop = growing, stop
+        self._size, self._few = limits.window, min(limits.refill, limits.window - 1)
         self._progress, self._save, self._every = progress, save, every
-        self.under_way: deque[tuple[int, Asked[S]]] = deque()
+        self._asked: deque[tuple[Asked[S], list[int]]] = deque()
+        self._count = 0
         self.start = self._told = self._saved = time.monotonic()
+
+    @property
+    def under_way(self) -> Iterator[tuple[int, Asked[S]]]:
+        """The histories about which somebody was asked, and who, in the order asked."""
+        return ((k, asked) for asked, histories in self._asked for k in histories)
 
     def run(self, limits: Limits) -> Ending:
         """Ask and apply until nothing is left, a limit, or a request to stop."""
         met = self._growing.met.built.parent
         most = math.inf if limits.histories is None else limits.histories
         seconds = math.inf if limits.seconds is None else limits.seconds
+        at_once = self._size if limits.histories is None and not limits.gap > 0.0 else 1
         try:
             with _seldom_collected():
                 while True:
@@ -115,7 +127,7 @@ class Window(Generic[S]):
                         return "seconds"
                     if limits.gap > 0.0 and self._growing.certified:
                         return "gap"
-                    if not self._advance(most, limits.gap):
+                    if not self._advance(most, at_once):
                         return "complete"
                     self._between(now)
         except KeyboardInterrupt:
@@ -123,43 +135,62 @@ class Window(Generic[S]):
                 raise
             return "interrupted"
 
-    def _advance(self, most: float, gap: float) -> bool:
-        """Ask, and apply answers up to one that had to be waited for, or a limit.
+    def _advance(self, most: float, at_once: int) -> bool:
+        """Ask if few questions are left, unless there are most histories; then apply the first answers.
 
         Whether there may be more to do.
         """
-        growing, under_way, size, states = self._growing, self.under_way, self._size, self._states
-        met, stage, wanted = growing.met.built.parent, growing.met.built.stage, growing.wanted
-        waited = False
-        while not waited and len(met) < most and not (gap > 0.0 and growing.certified):
-            while len(under_way) < size and (question := wanted()) is not None:
-                k, asked = question
-                for questions in asked:
-                    questions.submit(k, states[k] if k in states else growing.met.state(k))
-                under_way.append(question)
-            if len(met) >= most:
-                break
-            if not under_way:
+        growing = self._growing
+        if self._count <= self._few:
+            self._ask()
+            if len(growing.met.built.parent) >= most:
+                return True
+            if not self._count:
                 return False
-            k, asked = under_way[0]
-            if stage[k] == CLOSED:
-                under_way.popleft()
-                continue
-            for questions in asked:
-                if k not in questions.answers:
-                    waited = True
-                    with self._stop.interruptible():
-                        questions.wait(k)
-            under_way.popleft()
-            growing.apply(k, asked)
+        asked, histories = self._answered(max(1, min(at_once, self._count - self._few)))
+        if histories:
+            growing.apply(histories, asked)
+        if self._count <= self._few:
+            growing.settle()
         return True
 
+    def _ask(self) -> None:
+        """Put as many questions under way as there may be."""
+        states, state = self._growing.met.states, self._growing.met.state
+        for asked, histories in self._growing.wanted(self._size - self._count).items():
+            about = {k: states[k] if k in states else state(k) for k in histories}
+            for questions in asked:
+                questions.submit(about)
+            self._asked.append((asked, histories))
+            self._count += len(histories)
+
+    def _answered(self, most: int) -> tuple[Asked[S], list[int]]:
+        """Who was asked first, and about which histories, at most so many, after waiting for the answers.
+
+        Those that are of no interest any more are left out.
+        """
+        asked, histories = self._asked[0]
+        stage = self._growing.met.built.stage
+        answered = [k for k in histories[:most] if stage[k] != CLOSED]
+        for questions in asked:
+            answers = questions.answers
+            for k in answered:
+                if k not in answers:
+                    with self._stop.interruptible():
+                        questions.wait(k)
+        self._count -= min(most, len(histories))
+        del histories[:most]
+        if not histories:
+            self._asked.popleft()
+        return asked, answered
+
     def put(self, k: int, asked: Asked[S]) -> None:
-        """Put questions that were under way before an interruption under way again, in their turn."""
+        """Put a question that was under way before an interruption under way again, in its turn."""
         if self._growing.met.built.stage[k] != CLOSED:
             for questions in asked:
-                questions.submit(k, self._growing.met.state(k))
-        self.under_way.append((k, asked))
+                questions.submit({k: self._growing.met.state(k)})
+        self._asked.append((asked, [k]))
+        self._count += 1
 
     def _between(self, now: float) -> None:
         """What is done between two waits: tell, and save."""
@@ -177,7 +208,7 @@ class Window(Generic[S]):
             self._progress(
                 GrowthProgress(
                     histories=len(self._growing.met.built),
-                    waiting=self._growing.waiting + len(self.under_way),
+                    waiting=self._growing.waiting + self._count,
                     low=low,
                     up=up,
                     seconds=self.seconds,
@@ -190,7 +221,8 @@ class Window(Generic[S]):
         for k, asked in self.under_way:
             for questions in asked:
                 questions.forget(k)
-        self.under_way.clear()
+        self._asked.clear()
+        self._count = 0
 
     @property
     def asked(self) -> int:

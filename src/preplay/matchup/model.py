@@ -12,7 +12,7 @@ from preplay.book import KnownMoves
 from preplay.errors import InputError
 from preplay.game import Game, S, Side
 from preplay.growth.goals import Limits
-from preplay.policy import Choices, Menus, Policy
+from preplay.policy import Choices, Menus, Policy, ahead_of
 from preplay.text import harmless
 from preplay.value import Evaluator
 
@@ -152,12 +152,15 @@ class Matchup(Generic[S]):
         """Limits of growth, with what belongs to the matchup.
 
         Where histories or a gap cut growth short, what is grown depends on how many questions are under
-        way: then it is the same number for any number of engines.
+        way: then it is the same number for any number of engines. Whoever works ahead is always told of
+        that many; others are asked in rounds.
         """
         limits = Limits() if given is None else given
         cut = limits.histories is not None or limits.gap > 0.0
         window = self.window if cut else max(self.window, self.busy)
-        return replace(limits, window=window, negligible=self.negligible)
+        ahead = any(ahead_of(each) is not None for each in (*self.base, *self.prep, self.value))
+        refill = window - 1 if ahead else 0
+        return replace(limits, window=window, refill=refill, negligible=self.negligible)
 
     def choices(self, side: Side) -> Choices[S] | None:
         """What a side's book may choose from; None: it plays prep."""

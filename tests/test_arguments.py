@@ -275,7 +275,7 @@ def test_functions_that_are_none(matchup: preplay.Matchup[Any]) -> None:
     assert told(preplay.ValueFunction, 3) == "value 3; expected a function from a state to a number"
     assert told(preplay.PolicyFunction, None).startswith("policy None; expected a function from a state")
     assert told(preplay.openspiel, 3) == "game 3; expected a name of OpenSpiel's, as text"
-    nothing: tuple[Any, ...] = ([], {}, {"a": 1.0}, "ab", ["a"], 3, None)
+    nothing: tuple[Any, ...] = ([], {}, {"a": 1.0}, "ab", ["a"], 3, None, [1.0, math.nan], [math.inf])
     for scores in nothing:
         expected = f"scores {shown(scores)}; expected a list of at least one number"
         assert told(preplay.softmax, scores, 1) == expected

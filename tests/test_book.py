@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from publictrees import books, compiling, complete, own, random_mixed, trees
 
-from preplay.book import Book, Entry, draw, load, save
+from preplay.book import Book, Entry, draw, load, merge, save
 from preplay.errors import InputError
 from preplay.game import Side
 from preplay.tree import Bools, Floats, Tree
@@ -153,3 +153,44 @@ def test_drawn_books_have_the_right_law() -> None:
     assert np.abs(mean - x).max() < 5 * 0.5 / math.sqrt(books_drawn)
     one, two = (drawn(tree, 1, x, np.random.default_rng(3)) for _ in range(2))
     np.testing.assert_array_equal(one, two)
+
+
+def entry(history: tuple[str, ...], gain: float, move: str = "x") -> Entry:
+    return Entry(history, {move: 1.0}, 0.5, gain, 0.4)
+
+
+def pure(*entries: Entry, unprepared: float = 0.4, upper: float = 0.9) -> Book:
+    value = unprepared + sum(e.gain for e in entries)
+    return Book(1, entries, 0.4, value, 0.01, upper, unprepared=unprepared)
+
+
+def test_a_merged_book_earns_what_all_its_entries_add() -> None:
+    one, two = pure(entry((), 0.1), entry(("a",), 0.05)), pure(entry((), 0.1), entry(("b",), 0.07))
+    merged = merge([one, two])
+    assert merged.value == pytest.approx(0.62)
+    assert merged.error == 0.0
+    assert merged.value > max(one.value, two.value)
+    assert merged.unprepared == 0.4
+    assert merged.upper == 1.0  # what each certified was for itself
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pure(entry((), 0.1, "y")),
+        pure(entry((), 0.2)),
+        pure(entry((), 0.1), unprepared=0.5),
+        replace(pure(entry((), 0.1)), against="book"),
+    ],
+)
+def test_what_does_not_add_up_promises_nothing(other: Book) -> None:
+    merged = merge([pure(entry((), 0.1), entry(("a",), 0.05)), other])
+    assert (merged.value, merged.error) == (0.5, 0.5)
+    assert merged.entries[0].moves == other.entries[0].moves  # later books win
+
+
+def test_whom_a_book_is_against_is_kept(tmp_path: Path) -> None:
+    save(BOOK, tmp_path / "b.json")
+    assert "against" not in json.loads((tmp_path / "b.json").read_text())
+    save(replace(BOOK, against="mix"), tmp_path / "b.json")
+    assert load(tmp_path / "b.json").against == "mix"

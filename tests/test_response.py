@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 from randomgames import Raw, books, games, own_histories, v, worth
 
 from preplay import response
+from preplay.choice import choose
 from preplay.errors import InputError
 from preplay.game import Side
 from preplay.games import tabular
+from preplay.games.synthetic import SyntheticGame, SyntheticPolicy, SyntheticValue
 from preplay.growth import Goal, Lemma1, Limits, Pays, grow
+from preplay.policy import Choices
+from preplay.theorems import theorem1
 from preplay.tree import Tree, check_arrays
 
 SIDES = st.sampled_from([1, 2])
@@ -178,3 +182,45 @@ def test_a_budget_on_a_priced_tree_is_certified_or_refused(
         best = response.best_book(tree, side, 0.0, budget)
         assert best.size <= budget
         assert best.net - 1e-9 <= best_net(raw, side, 0.0, budget) <= best.upper + 1e-9
+
+
+def test_a_tree_with_menus_is_refused() -> None:
+    """Its options stand side by side: counted together they would earn more than any book."""
+    raw: Raw = {
+        "format": "preplay-game/1",
+        "root": {
+            "player": 1,
+            "value": 0.2,
+            "actions": {
+                name: {"base": 0.5, "prep": 0.5, "menu": True, "to": {"utility": utility}}
+                for name, utility in (("a", 0.8), ("b", 0.7))
+            },
+        },
+    }
+    game = tabular.parse(raw)
+    base, prep = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")
+    choices = Choices(tabular.TabularMenus())
+    value = tabular.TabularValue()
+    tree = grow(game, 1, (base, base), prep, value, Pays(0.01), choices=choices).tree
+    root = np.zeros(1, dtype=np.int32)
+    for refused in (
+        lambda: response.best_book(tree, 1, 0.01),
+        lambda: response.best_book(tree, 1, 0.01, 1),
+        lambda: response.frontier(tree, 1),
+        lambda: response.evaluate(tree, 1, root),
+        lambda: theorem1(tree, 1, 0.5, 0.5, 1),
+    ):
+        with pytest.raises(
+            InputError, match=r"a tree with menus, as after \[\]; expected one whose moves"
+        ):
+            refused()
+    chosen = choose(tree, 1, 0.01)
+    assert response.best_book(chosen.tree, 1, 0.01).value == chosen.best.value == 0.8
+
+
+def test_a_book_of_a_side_that_the_tree_has_no_values_of_is_refused() -> None:
+    game = SyntheticGame(8, 2)
+    base, prep = SyntheticPolicy(game, "base", 0.2), SyntheticPolicy(game, "prep", 0.2)
+    tree = grow(game, 1, (base, base), prep, SyntheticValue(), Pays(0.01)).tree
+    with pytest.raises(InputError, match="a history of side 2 has no value in this tree"):
+        response.evaluate(tree, 2, np.zeros(0, dtype=np.int32))

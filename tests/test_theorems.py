@@ -295,3 +295,9 @@ def test_theorem_1_refuses_a_tree_that_was_grown_for_something_else() -> None:
     assert theorems.theorem1(rare, 1, 0.6, 0.5, game.longest).p_norm <= whole.p_norm
     with pytest.raises(InputError, match="side 2 on a tree that was grown for the other"):
         theorems.theorem1(grown_for(Advantage(0.6)), 2, 0.6, 0.5, game.longest)
+
+
+def test_a_norm_is_a_probability() -> None:
+    for p_norm in (2.0, -0.1):
+        with pytest.raises(InputError, match=f"p_norm {p_norm}; expected a probability"):
+            theorems.entropy_floor(0.6, 0.4, 0.001, 40, p_norm=p_norm)

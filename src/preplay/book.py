@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from preplay.arguments import as_path, check_listed, check_made
 from preplay.errors import InputError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 FORMAT = "preplay-book/1"
 MOST = 1e9
 """Numbers in a book are not larger: sums of them stay finite."""
+SAME = 1e-9
+"""Numbers that are no further apart are the same but for rounding."""
 FILE = "book.json"
 """What the book of a run is called in its directory."""
 
@@ -136,6 +139,9 @@ class Book:
     """What the side plays besides, at no cost: one of the moves of each position, all alike."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """The configuration, versions and seeds of the run."""
+    against: Literal["base", "book", "mix"] = "base"
+    """Whom the values are against: the opponent's base play, their mixed book of an equilibrium, or the
+    mix that they hide behind."""
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -190,6 +196,8 @@ def dumps(book: Book) -> str:
         del data["positions"]
     if not book.known:
         del data["known"]
+    if book.against == "base":
+        del data["against"]
     for entry in data["entries"]:
         if entry["decision"] is None:
             del entry["decision"]
@@ -236,7 +244,12 @@ def _wrong(book: Book) -> str:
 
 
 def merge(books: Iterable[Book]) -> Book:
-    """One book out of several of the same side and start: later books win where they disagree."""
+    """One book out of several of the same side and start: later books win where they disagree.
+
+    Gains add up (fact 1), so where the books rest on the same values that of the merged one is known.
+    Where they do not, it may be anything, and its error says so. No bound is known: what each book
+    certified was for its own price and limits.
+    """
     check_listed("books", books)
     books = tuple(books)
     for book in books:
@@ -252,18 +265,42 @@ def merge(books: Iterable[Book]) -> Book:
             )
     entries = {entry.history: entry for book in books for entry in book.entries}
     ordered = tuple(sorted(entries.values(), key=lambda entry: (len(entry.history), entry.history)))
-    return Book(
+    merged = Book(
         side=first.side,
         entries=ordered,
         baseline=first.baseline,
-        value=max(book.value for book in books),
+        value=0.5,
         cost=first.cost,
-        upper=max(book.upper for book in books),
+        upper=1.0,
+        error=0.5,
+        unprepared=first.unprepared,
         start=first.start,
         chess960=first.chess960,
         known={place: moves for book in books for place, moves in book.known.items()},
         provenance={"merged": [dict(book.provenance) for book in books]},
+        against=first.against,
     )
+    if not all(_add_up(book, first, entries) for book in books):
+        return merged
+    value = first.without + math.fsum(entry.gain * entry.probability for entry in ordered)
+    return replace(merged, value=value, error=max(book.error for book in books))
+
+
+def _add_up(book: Book, first: Book, entries: Mapping[tuple[str, ...], Entry]) -> bool:
+    """Whether a book rests on the values that the first one and the merged entries rest on."""
+    start = book.value - math.fsum(entry.gain * entry.probability for entry in book.entries)
+    same = (book.against, book.known) == (first.against, first.known) and book.positions is None
+    return (
+        same
+        and math.isclose(book.without, first.without, abs_tol=SAME)
+        and math.isclose(start, book.without, abs_tol=SAME)
+        and all(_alike(entry, entries[entry.history]) for entry in book.entries)
+    )
+
+
+def _alike(one: Entry, two: Entry) -> bool:
+    numbers = ((one.gain, two.gain), (one.probability, two.probability))
+    return one.moves == two.moves and all(math.isclose(a, b, abs_tol=SAME) for a, b in numbers)
 
 
 def draw(book: Book, rng: np.random.Generator, seed: int | None = None) -> Book:

@@ -7,7 +7,7 @@ the game. Policies and evaluators see states, so they may depend on everything t
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Final, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeVar, runtime_checkable
 
 from preplay.errors import GameError, InputError
 
@@ -111,6 +111,14 @@ def check_mover(player: object, history: Sequence[str]) -> None:
         )
 
 
+def history_of(game: Game[S], state: S) -> tuple[str, ...]:
+    """The actions so far, if the game tells them."""
+    history: Any = game.history(state)
+    if type(history) is not tuple and not isinstance(history, tuple):
+        raise GameError(f"a history told as {history!r}; expected the tuple of the actions so far")
+    return history
+
+
 def mover_at(game: Game[S], state: S) -> int:
     """Who moves, if the game's answer makes sense."""
     player = game.player(state)
@@ -123,10 +131,14 @@ def actions_of(game: Game[S], state: S, widest: int | None = None) -> Sequence[s
     than `widest`, which is the game's unless it was asked for before."""
     actions = game.actions(state)
     most = game.widest if widest is None else widest
-    if isinstance(actions, Sequence) and 0 < len(actions) <= most and len(set(actions)) == len(actions):
-        return actions
+    listed = isinstance(actions, Sequence) and not isinstance(actions, str)
+    try:
+        if listed and 0 < len(actions) <= most and len(set(actions)) == len(actions):
+            return actions
+    except TypeError:  # what cannot be hashed is no name
+        listed = False
     where = f"history {list(game.history(state))}"
-    if not isinstance(actions, Sequence):
+    if not listed:
         raise GameError(f"{where}: actions are {actions!r}; expected a list of names")
     if not actions:
         raise GameError(f"{where}: no actions where the game is not over; expected at least one")

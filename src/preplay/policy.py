@@ -228,25 +228,29 @@ class PolicyFunction(Generic[S]):
 def softmax(scores: Sequence[float], randomness: float) -> list[float]:
     """Probabilities proportional to exp(score / randomness); randomness 0 is the first best score.
 
-    The paper's randomizing opponent (section 5), with scores in centipawns and `randomness` its r.
+    The paper's randomizing opponent (section 5), with scores in centipawns and `randomness` its r. What
+    scores -inf is never played.
     """
-    if isinstance(scores, str | Mapping) or not hasattr(scores, "__len__") or not len(scores):
-        raise InputError(f"scores {shown(scores)}; expected a list of at least one number")
     check_number("randomness", randomness)
-    best = max(scores)
-    if randomness == 0:
-        top = scores.index(best)
-        return [1.0 if k == top else 0.0 for k in range(len(scores))]
     try:
-        weights = [math.exp((score - best) / randomness) for score in scores]
-    except TypeError:
-        raise InputError(f"scores {shown(scores)}; expected a list of at least one number") from None
+        best = max(scores)
+        sound = math.isfinite(best) and not math.isnan(math.fsum(scores))
+    except (TypeError, ValueError, OverflowError):
+        sound = False
+    if not sound or isinstance(scores, Mapping):
+        raise InputError(f"scores {shown(scores)}; expected a list of at least one number")
+    if randomness == 0:
+        top = list(scores).index(best)
+        return [1.0 if k == top else 0.0 for k in range(len(scores))]
+    weights = [math.exp((score - best) / randomness) for score in scores]
     total = math.fsum(weights)
     return [weight / total for weight in weights]
 
 
 def check_distribution(distribution: Distribution, where: str) -> None:
     """Raise GameError unless the probabilities are in [0, 1] and sum to 1."""
+    if type(distribution) is not dict and not isinstance(distribution, Mapping):
+        raise GameError(f"{where}: {shown(distribution)}; expected a dict from actions to probabilities")
     if not distribution:
         raise GameError(f"{where}: no actions; expected a distribution over at least one action")
     total = 0.0

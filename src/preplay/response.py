@@ -86,6 +86,7 @@ def best_book(tree: Tree, side: Side, cost: float, budget: int | None = None) ->
     check_player(side)
     check_budget(budget)  # before anything is compared with it
     check_cost(cost, zero=budget is not None)
+    tree.check_fixed()
     price = tree.prices[side - 1]
     if budget is None or cost >= price or math.isinf(price):
         tree.check_price(side, cost)
@@ -131,9 +132,9 @@ def best_known(tree: Tree, side: Side, cost: float, budget: int | None = None) -
         cost=cost,
         budget=budget,
         baseline=float(value[0]),
-        unprepared=empty,
+        unprepared=float(empty),
         value=earned,
-        upper=max(upper, earned - cost * len(nodes)),
+        upper=float(max(upper, earned - cost * len(nodes))),
         error=_play(tree, side, pi, tree.radius, chosen) if tree.radius.any() else 0.0,
         nodes=nodes,
         reach=pi[nodes],
@@ -155,13 +156,14 @@ def evaluate(tree: Tree, side: Side, nodes: Ints) -> float:
     """What a given book earns for `side`, costs not subtracted, by playing it forward."""
     check_tree(tree)
     check_player(side)
+    tree.check_fixed()
     nodes = _nodes(tree, nodes)
     chosen = np.zeros(tree.size, dtype=np.bool_)
     chosen[nodes] = True
     if np.any(tree.player[nodes] != side) or np.any(tree.leaves[nodes]):
         raise InputError("the book holds a history that is not an expanded one of its own side")
     pi = reach(tree, side)
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = _values(tree, side)
     node, above, _, _ = _forest(tree, side, pi, value)
     mine = chosen[node]
     if np.any(mine[above >= 0] & ~mine[above[above >= 0]]):
@@ -209,6 +211,7 @@ def frontier(tree: Tree, side: Side, cost: float | None = None) -> Frontier:
     """
     check_tree(tree)
     check_player(side)
+    tree.check_fixed()
     cost = tree.prices[side - 1] if cost is None else cost
     tree.check_price(side, cost)
     check_cost(cost, zero=True)
@@ -230,7 +233,7 @@ def frontier(tree: Tree, side: Side, cost: float | None = None) -> Frontier:
     ends = np.concatenate((steps, [True])) if len(heads) else begins
     return Frontier(
         side=side,
-        unprepared=empty,
+        unprepared=float(empty),
         cost=density[begins],
         size=np.cumsum(count[heads])[ends].astype(np.int32),
         value=(empty + np.cumsum(total[heads]))[ends],

@@ -41,6 +41,7 @@ def theorem1(tree: Tree, side: Side, advantage: float, epsilon: float, longest: 
     check_player(side)
     check_theorem1(advantage, epsilon)
     check_whole("longest", longest, 1)
+    tree.check_fixed()
     _check_ends(tree, side, advantage)
     return _theorem1(tree, side, advantage, epsilon, longest)
 
@@ -219,6 +220,8 @@ def entropy_floor(
     """
     for name, given in (("advantage", advantage), ("value", value), ("p_norm", p_norm)):
         check_real(name, given)
+    if not 0.0 <= p_norm <= 1.0:
+        raise InputError(f"p_norm {shown(p_norm)}; expected a probability, a number in [0, 1]")
     _check_price(cost, longest)
     most, line = max(value, 0.0), cost * longest
     mass = p_norm * advantage

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from preplay.arguments import as_path
+from preplay.arguments import as_path, check_made
 from preplay.errors import InputError, StoreError
 from preplay.files import read_arrays, replacing
 from preplay.game import FINAL, Side, check_side
@@ -105,6 +105,15 @@ class Tree:
         if cost < price:
             raise InputError(
                 f"cost {cost:g} on a tree that was grown for a cost of {price:g}; expected at least that"
+            )
+
+    def check_fixed(self) -> None:
+        """Raise InputError for a tree with menus: their options are not moves of one book."""
+        if self.choice is not None and np.any(self.choice == CHOOSES):
+            k = int(np.flatnonzero(self.choice == CHOOSES)[0])
+            raise InputError(
+                f"a tree with menus, as after {list(self.history(k))}; expected one whose moves are "
+                "chosen, as that of preplay.choice.choose(tree, ...)"
             )
 
     def children(self, k: int) -> range:
@@ -255,6 +264,7 @@ def check_arrays(tree: Tree) -> None:
 
 def save(tree: Tree, path: Path | str) -> None:
     """Write a tree as a compressed .npz file."""
+    check_made("tree", tree, Tree, "as grow(...).tree is")
     parts = {f.name: getattr(tree, f.name) for f in fields(tree)}
     columns = {name: np.asarray(part) for name, part in parts.items() if part is not None}
     with replacing(as_path("path", path)) as temporary, temporary.open("wb") as file:

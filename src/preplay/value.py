@@ -8,7 +8,18 @@ from typing import Generic, NamedTuple, Protocol, runtime_checkable
 
 from preplay.arguments import check_function, check_rules, check_whole, is_share
 from preplay.errors import GameError, InputError
-from preplay.game import CHANCE, FINAL, Distribution, Game, S, S_contra, Side, check_length
+from preplay.game import (
+    CHANCE,
+    FINAL,
+    Distribution,
+    Game,
+    S,
+    S_contra,
+    Side,
+    check_length,
+    check_mover,
+    history_of,
+)
 from preplay.policy import REST, Ahead, Policy, ahead_of, check_distribution, check_pair, spread_rest
 
 
@@ -123,13 +134,15 @@ class Exact(Generic[S]):
                 mean = sum([p * known[child] for p, child in parts])
                 known[key] = min(1.0, max(0.0, mean))  # rounding may leave the interval
                 continue
-            check_length(len(game.history(state)), longest)
+            history = history_of(game, state)
+            check_length(len(history), longest)
             if len(known) >= self.most:
                 raise InputError(
                     f"exact values of more than {self.most:,} histories; expected a smaller game, or "
                     'values by games (value.model = "adaptive" or "rollouts")'
                 )
             player = game.player(state)
+            check_mover(player, history)
             if player == FINAL:
                 utility = game.utility(state)
                 if not is_share(utility):

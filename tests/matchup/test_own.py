@@ -756,3 +756,77 @@ def test_code_that_is_none_is_told_in_one_line(module: Path, capsys: pytest.Capt
     code, _, err = command(capsys, "prepare", written(module, "def build(:\n"), "--side", 1)
     assert code == 1
     assert "SyntaxError: invalid syntax (my_coins.py, line 1)" in err
+
+
+class Odd(Coins):
+    """Answers as `how` says, where no game would."""
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+
+    def player(self, state: History) -> Any:
+        odd = {"player 5": 5, "no player": None, "a list of players": [1]}
+        return odd.get(self.how, super().player(state)) if len(state) == 1 else super().player(state)
+
+    def chance(self, state: History) -> Any:
+        listed = list(super().chance(state).items())
+        return {"listed chance": listed, "no chance": None}.get(self.how, dict(listed))
+
+    def actions(self, state: History) -> Any:
+        odd = {"unhashable": [["a"], "b"], "text": "ab"}
+        return odd.get(self.how, super().actions(state)) if len(state) == 2 else super().actions(state)
+
+    def next(self, state: History, action: str) -> Any:
+        return None if self.how == "nowhere" and len(state) == 2 else super().next(state, action)
+
+
+@pytest.mark.parametrize("work", [preplay.prepare, preplay.bounds, preplay.equilibrium])
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("player 5", "player 5; expected 1, 2, 0 (chance) or -1 (over)"),
+        ("no player", "player None; expected 1, 2, 0 (chance) or -1 (over)"),
+        ("a list of players", "player [1]; expected 1, 2, 0 (chance) or -1 (over)"),
+        ("listed chance", "expected a dict from actions to probabilities"),
+        ("no chance", "None; expected a dict from actions to probabilities"),
+        ("unhashable", "actions are [['a'], 'b']; expected a list of names"),
+        ("text", "actions are 'ab'; expected a list of names"),
+        ("nowhere", "a history told as None; expected the tuple of the actions so far"),
+    ],
+)
+def test_what_no_game_answers(work: Any, how: str, message: str) -> None:
+    """Values are exact, so it is them who meet it first, but for equilibria."""
+    game: Any = Odd(how)
+    more = {"advantage": 0.5, "epsilon": 0.5} if work is preplay.bounds else {}
+    if work is preplay.equilibrium and how == "nowhere":
+        return  # the game's own methods are asked about None before anybody sees a history
+    more |= {} if work is preplay.equilibrium else {"side": 2}
+    uniform = preplay.Uniform(game)
+    matchup = preplay.make_matchup(game, uniform, uniform, cost=0.01)
+    with pytest.raises(preplay.GameError) as error:
+        work(matchup, **more)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["name", "kind", "sides"])
+def test_an_identity_does_not_lose_what_it_tells(key: str) -> None:
+    with pytest.raises(InputError, match=f"identity has '{key}', which every matchup has"):
+        coins(identity={key: "another"})
+
+
+def test_names_that_cannot_be_written_are_refused_before_they_are_kept(tmp_path: Path) -> None:
+    class Broken(Coins):
+        def actions(self, state: History) -> tuple[str, ...]:
+            return ("\ud800", "low") if not state else super().actions(state)
+
+    game = Broken()
+    uniform = preplay.Uniform(game)
+    with pytest.raises(preplay.GameError, match=r"action '\\ud800': holds .*; expected a name that can"):
+        preplay.prepare(preplay.make_matchup(game, uniform, uniform), 2, 0.01, save=tmp_path / "run")
+    assert not (tmp_path / "run" / "result.json").exists()
+
+
+def test_what_a_matchup_writes_is_text() -> None:
+    with pytest.raises(preplay.GameError, match="write gives None; expected text"):
+        coins(write=lambda history, move: None).write_line(("high",))

@@ -7,10 +7,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from examples import dice_race
 
-from preplay import Matchup, equilibrium, frontier, load_run, make_matchup, match, open_matchup, prepare
+from preplay import (
+    Matchup,
+    draw,
+    equilibrium,
+    frontier,
+    harden,
+    load_run,
+    make_matchup,
+    match,
+    open_matchup,
+    prepare,
+)
 from preplay.chess.endings import Settling
 from preplay.errors import InputError
 from preplay.matches import Adjudication
@@ -131,3 +143,16 @@ def test_books_whose_game_is_the_same_are_played(tmp_path: Path) -> None:
         ):
             match(three, found, 4)
         assert match(one, replace(found.book, provenance={"by": "hand"}), 4).games == 4
+
+
+def test_a_book_against_a_prepared_opponent_is_not_played_against_another(tmp_path: Path) -> None:
+    """Its value would be promised for games in which nobody earns it."""
+    with open_matchup("synthetic", ("cost=0.003",)) as matchup:
+        both = equilibrium(matchup)
+        for book in (both.books[0], draw(both.books[1], np.random.default_rng(0))):
+            with pytest.raises(InputError, match="its value is against an opponent with a book"):
+                match(matchup, book, 10)
+    with open_matchup("tic-tac-toe", ("prep.choose=2",)) as matchup:
+        hidden = harden(matchup, 2, 0.05)
+        with pytest.raises(InputError, match="its value is against an opponent who mixes their moves"):
+            match(matchup, hidden.best, 10)

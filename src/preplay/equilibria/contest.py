@@ -345,6 +345,7 @@ def mixed_book(
         start=matchup.notation.start if matchup.notation else "",
         chess960=matchup.notation is not None and matchup.notation.chess960,
         provenance=dict(provenance or {}),
+        against="book",
     )
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from preplay.arguments import check_number, check_whole
+from preplay.arguments import check_number, check_whole, shown
 from preplay.equilibria import iteration
 from preplay.equilibria.folding import COST, FoldedGame, fold
 from preplay.equilibria.iteration import Rule, State
@@ -352,5 +352,7 @@ def _resume(game: FoldedGame, states: tuple[State, State], masses: Mixed) -> Non
 def _start(tree: Tree, game: FoldedGame, start: Equilibrium | Mixed) -> Mixed:
     """The in-book masses of a start; raises InputError unless it belongs to this tree."""
     x = start.x if isinstance(start, Equilibrium) else start
+    if not isinstance(x, tuple) or len(x) != 2:
+        raise InputError(f"start is {shown(x)}; expected an equilibrium, or a mixed book of each side")
     every = decisions(tree)
     return game.gather((check_mixed(tree, x[0], 1, every), check_mixed(tree, x[1], 2, every)))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
-from preplay.arguments import check_function, check_number, check_rules, check_seed, check_whole
+from preplay.arguments import check_function, check_number, check_rules, check_seed, check_whole, is_share
 from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts, sample
@@ -74,7 +74,7 @@ class MctsPolicy(Generic[S]):
 
         def checked(state: S) -> float:
             value = evaluate(state)
-            if not 0.0 <= value <= 1.0:
+            if not is_share(value):
                 where = self.game.history(state)
                 raise GameError(f"history {where}: value {value}; expected a number in [0, 1]")
             return value

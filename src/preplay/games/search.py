@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
-from preplay.arguments import check_function, check_number, check_rules, check_seed, check_whole
+from preplay.arguments import check_function, check_number, check_rules, check_seed, check_whole, is_share
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts
@@ -167,7 +167,7 @@ class _Search(Generic[S]):
             return min(mean, 1.0)
         if depth == 0:
             value = self.estimate(state)
-            if not 0.0 <= value <= 1.0:
+            if not is_share(value):
                 raise GameError(
                     f"history {game.history(state)}: value {value}; expected a number in [0, 1]"
                 )

@@ -140,9 +140,9 @@ def load(path: Path | str) -> TabularGame:
 
 def parse(data: Any) -> TabularGame:
     """A game from the decoded JSON of a `preplay-game/1` file."""
-    _keys(data, "file", {"format", "root"}, {"format", "root"})
-    if data["format"] != FORMAT:
+    if isinstance(data, dict) and data.get("format", FORMAT) != FORMAT:
         raise InputError(f"format is {data['format']!r}; expected '{FORMAT}'")
+    _keys(data, "file", {"format", "root"}, {"format", "root"})
     root = Node(None, "")
     order: list[Node] = []
     stack: list[tuple[Node, Any, int]] = [(root, data["root"], 0)]

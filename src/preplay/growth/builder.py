@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from preplay.errors import GameError
 from preplay.growth.columns import Defaults
 from preplay.policy import REST
+from preplay.text import unprintable
 from preplay.tree import BEATEN, CHOOSES, KINDS, Tree, check_columns
 
 UNASKED = 0
@@ -75,7 +77,7 @@ class Builder:
             name = -1
         else:
             known = self.names.get(action)
-            name = known if known is not None else self.names.setdefault(action, len(self.names))
+            name = known if known is not None else self._named(action)
         self.parent.append(parent)
         self.action.append(name)
         self.player.append(player)
@@ -96,7 +98,7 @@ class Builder:
         try:
             numbers = [names[action] for action in actions]
         except KeyError:
-            numbers = [names.setdefault(action, len(names)) for action in actions]
+            numbers = [self._named(action) for action in actions]
         self.action.fromlist(numbers)
         self.player.extend(players)
         self.base.fromlist(base)
@@ -108,6 +110,12 @@ class Builder:
             self.rests.add(first + actions.index(REST))
         self.first[parent], self.count[parent] = first, n
         return range(first, first + n)
+
+    def _named(self, action: str) -> int:
+        """The number of an action, a new one where it is new."""
+        if action not in self.names and (wrong := unprintable(action)):
+            raise GameError(f"action {action!a}: holds {wrong}; expected a name that can be written")
+        return self.names.setdefault(action, len(self.names))
 
     @property
     def spelled(self) -> list[str]:

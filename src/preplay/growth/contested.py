@@ -205,10 +205,10 @@ class ContestedGrowth(Generic[S]):
         """Create the children of `k`: all that base or prep plays."""
         built, state, reach = self.met.built, self.met.states[k], self._holdings.reaches[k]
         player, worthy = built.player[k], self._holdings.worthy[k]
-        if REST in prep and (player == CHANCE or worthy):
-            raise GameError(f"{self.met.where(k)}: a share for '{REST}'; expected it of base play alone")
         self.met.distribution(k, base)
         self.met.distribution(k, prep)
+        if REST in prep and (player == CHANCE or worthy):
+            raise GameError(f"{self.met.where(k)}: a share for '{REST}'; expected it of base play alone")
         actions = [a for a in dict.fromkeys((*prep, *base)) if prep.get(a, 0.0) + base.get(a, 0.0) > 0.0]
         states = self.met.after(k, state, actions)
         built.first[k], built.count[k] = len(built), len(actions)

@@ -125,8 +125,10 @@ class Window(Generic[S]):
                         return "interrupted"
                     if now - self.start >= seconds:
                         return "seconds"
-                    if limits.gap > 0.0 and self._growing.certified:
-                        return "gap"
+                    if limits.gap > 0.0:
+                        self._growing.settle()
+                        if self._growing.certified:
+                            return "gap"
                     if not self._advance(most, at_once):
                         return "complete"
                     self._between(now)

@@ -52,6 +52,7 @@ def books(
         start=matchup.notation.start if matchup.notation else "",
         chess960=matchup.notation is not None and matchup.notation.chess960,
         provenance=dict(provenance or {}),
+        against="mix",
     )
     mine = replace(
         theirs,
@@ -62,6 +63,7 @@ def books(
         value=1.0 - theirs.value,
         cost=0.0,
         upper=1.0 - theirs.value,
+        against="book",
     )
     return policy, mine, theirs
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 from preplay.accounts import People
 from preplay.arguments import check_made, is_number, shown
 from preplay.book import KnownMoves
-from preplay.errors import InputError
+from preplay.errors import GameError, InputError
 from preplay.game import Game, S, Side
 from preplay.growth.goals import Limits
 from preplay.policy import Choices, Menus, Policy, ahead_of
@@ -250,11 +250,19 @@ class Matchup(Generic[S]):
 
     def write_line(self, history: Sequence[str]) -> str:
         """A history as people read it."""
-        return harmless(" ".join(history) if self.write is None else self.write(history, None))
+        return self._written(" ".join(history), history, None)
 
     def write_move(self, history: Sequence[str], move: str) -> str:
         """A move after a history as people read it."""
-        return harmless(move if self.write is None else self.write(history, move))
+        return self._written(move, history, move)
+
+    def _written(self, plain: str, history: Sequence[str], move: str | None) -> str:
+        if self.write is None:
+            return harmless(plain)
+        written = self.write(history, move)
+        if not isinstance(written, str):
+            raise GameError(f"history {list(history)}: write gives {shown(written)}; expected text")
+        return harmless(written)
 
 
 def check_matchup(matchup: object) -> None:

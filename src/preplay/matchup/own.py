@@ -87,6 +87,10 @@ def make_matchup(  # noqa: PLR0913  # a part of the matchup each
         raise InputError(f"matchup '{name}': a judge of exact or sampled values; expected an evaluator's")
     config |= {} if judge is None else {"judge": True}
     config |= {} if placed is None else {"memory": "positions"}
+    for key in config.keys() & (identity or {}).keys():
+        raise InputError(
+            f"matchup '{name}': identity has '{key}', which every matchup has; expected another name"
+        )
     second = _judge(judge, game, board)
     opinions = [value] if second is None else [value, second.value, second.fresh]
     asked = [] if told else [one for one in opinions if not isinstance(one, Exact)]

@@ -216,8 +216,10 @@ def from_config(
 def sides_of(config: Mapping[str, Any]) -> tuple[str, str]:
     """What the sides are called; runs of a game of one's own have it written down."""
     if "sides" in config:
-        first, second = config["sides"]
-        return str(first), str(second)
+        sides = config["sides"]
+        if not isinstance(sides, list | tuple) or len(sides) != 2:
+            raise InputError(f"sides {shown(sides)}; expected two names")
+        return str(sides[0]), str(sides[1])
     if config.get("kind") == "python" and "matchup" in config:
         from preplay.matchup.own import open_python
 

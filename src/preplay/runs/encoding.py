@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field, fields, is_dataclass
 from typing import Any, TypeVar, get_type_hints
 
-from preplay.errors import StoreError
+from preplay.arguments import shown
+from preplay.errors import InputError, StoreError
 
 T = TypeVar("T")
 
@@ -33,6 +34,8 @@ def beside(default: Any = None) -> Any:
 
 def as_data(result: Any) -> dict[str, Any]:
     """A result as the JSON object that its command prints and keeps."""
+    if not is_dataclass(result) or isinstance(result, type):
+        raise InputError(f"result is {shown(result)}; expected one of preplay, as prepare(...) is")
     data = {}
     for f in fields(result):
         value = getattr(result, f.name)

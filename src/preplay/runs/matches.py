@@ -173,6 +173,12 @@ def _check_prepared(
     else:
         book = prepared if isinstance(prepared, Book) else prepared.book
     check_same_game(book, matchup, _place(prepared))
+    if prepared is book and book.against != "base":
+        whom = {"book": "an opponent with a book", "mix": "an opponent who mixes their moves"}
+        raise InputError(
+            f"{_place(prepared)}: its value is against {whom[book.against]}; expected the result "
+            "of equilibrium or harden, or a book against an opponent without one"
+        )
 
 
 def _pairings(

@@ -52,7 +52,6 @@ class Front(Generic[S]):
         """The histories before the side's first decision, and those of that decision."""
         self.spent = array("i")
         """Where books choose: how many moves before each history were others than the first choice."""
-        self._most = math.inf if self.limits.histories is None else self.limits.histories
         self.pools = None if self.goal.position is None else Pools(self.goal.position)
         shared = self.pools is not None
         certain = self.goal.certain and not shared
@@ -240,34 +239,32 @@ class Front(Generic[S]):
     # --- asking ---------------------------------------------------------------------------------
 
     def wanted(self, most: int) -> dict[Asked[S], list[int]]:
-        """The most promising histories about which a player is to be asked; what chance does is known."""
-        player, stage, found = self.built.player, self.built.stage, list[int]()
-        while len(found) < most and len(player) < self._most and len(self.agenda):
-            taken = self.agenda.take(most - len(found))
-            found += [k for k in taken if player[k] != CHANCE]
-            if by_chance := [k for k in taken if player[k] == CHANCE]:
-                for k in by_chance:
-                    self.expand(k, self.game.chance(self.met.state(k)))
-                self.settle()
-                found = [k for k in found if stage[k] != CLOSED]
+        """The most promising histories, at most so many, by whom to ask about them."""
         wanted: dict[Asked[S], list[int]] = {}
-        for k in found:
+        for k in self.agenda.take(most):
             wanted.setdefault(self.questions(k), []).append(k)
         return wanted
 
     def questions(self, k: int) -> Asked[S]:
-        """Whom to ask about `k` next."""
+        """Whom to ask about `k` next; nobody what chance does, which the game knows."""
         built = self.built
-        if built.player[k] != self.side:
-            return self._ask_value if k in built.rests else self._ask_base
-        if built.stage[k] == UNASKED:
-            return self._ask_value
-        if not self._ask_choice or self.spent[k] >= self.deviations:
-            return self._ask_prep
-        return self._ask_choice
+        mover = built.player[k]
+        if mover == self.side:
+            if built.stage[k] == UNASKED:
+                return self._ask_value
+            if not self._ask_choice or self.spent[k] >= self.deviations:
+                return self._ask_prep
+            return self._ask_choice
+        if mover == CHANCE:
+            return ()
+        return self._ask_value if k in built.rests else self._ask_base
 
     def apply(self, histories: Sequence[int], asked: Asked[S]) -> None:
-        """Values, menus or distributions were found, of each history the same."""
+        """Values, menus or distributions were found, of each history the same; chance is known."""
+        if not asked:
+            for k in histories:
+                self.expand(k, self.game.chance(self.met.state(k)))
+            return
         taken = asked[0].answers.pop
         answers = [taken(k) for k in histories]
         if asked is self._ask_value:

@@ -129,7 +129,7 @@ class Window(Generic[S]):
                         self._growing.settle()
                         if self._growing.certified:
                             return "gap"
-                    if not self._advance(most, at_once):
+                    if not self._advance(at_once):
                         return "complete"
                     self._between(now)
         except KeyboardInterrupt:
@@ -137,16 +137,14 @@ class Window(Generic[S]):
                 raise
             return "interrupted"
 
-    def _advance(self, most: float, at_once: int) -> bool:
-        """Ask if few questions are left, unless there are most histories; then apply the first answers.
+    def _advance(self, at_once: int) -> bool:
+        """Ask if few questions are left, then apply the first answers, at most so many at once.
 
         Whether there may be more to do.
         """
         growing = self._growing
         if self._count <= self._few:
             self._ask()
-            if len(growing.met.built.parent) >= most:
-                return True
             if not self._count:
                 return False
         asked, histories = self._answered(max(1, min(at_once, self._count - self._few)))

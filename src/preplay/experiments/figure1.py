@@ -23,9 +23,9 @@ COLUMNS = ("value", "size", "net", "upper", "unprepared", "histories", "question
 """What its CSV tells of each point: all that the same command gives again."""
 
 
-def columns(points: Sequence[Point]) -> tuple[str, ...]:
-    """The columns of its CSV: with fresh values, where there are any."""
-    return COLUMNS if all(point.fresh is None for point in points) else (*COLUMNS, "fresh")
+def with_fresh(columns: tuple[str, ...], points: Sequence[Point]) -> tuple[str, ...]:
+    """The columns, and that of the fresh values where there are any."""
+    return columns if all(point.fresh is None for point in points) else (*columns, "fresh")
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from preplay.experiments.sweep import (
     Point,
     Task,
     as_csv,
+    column,
     determine,
     marking,
     read_points,
@@ -79,7 +80,7 @@ class SweepProgress(NamedTuple):
 def _rows(result: SweepResult) -> list[dict[str, Any]]:
     """The points as the JSON tells them: side, setting, the chosen measures, how each ended."""
     return [
-        {"side": p.side, result.key: p.setting}
+        {"side": p.side, column(result.key): p.setting}
         | {measure: p.measure(measure) for measure in result.measures}
         | {"ending": p.ending}
         | ({} if p.whole else {name: p.measure(name) for name in marking([p], result.measures)[0]})
@@ -135,17 +136,19 @@ class SweepResult:
         others = [p.key for p in points if p.key != key] if "key" in run.identity else []
         if others:
             raise StoreError(f"{run.path(POINTS)}: a point of {others[0]!r}; {RUN} says {key!r}")
-        rows = _kept_rows(run, key)
-        place = {(str(row["side"]), setting_text(row[key])): k for k, row in enumerate(rows)}
+        rows, settings = _kept_rows(run, key), column(key)
+        place = {(str(row["side"]), setting_text(row.get(settings))): k for k, row in enumerate(rows)}
         points.sort(key=lambda p: place.get((str(p.side), p.label), len(place)))
-        told_of = rows[0] if rows else dict.fromkeys(MEASURED)
+        told_of = rows[0] if rows else dict.fromkeys(experiment.with_fresh(MEASURED, points))
         asked = takewhile(lambda name: name != "ending", told_of)  # what follows is of points cut short
-        measures = tuple(name for name in asked if name not in ("side", key))
+        measures = tuple(name for name in asked if name not in ("side", settings))
         return cls(
             key=key,
             points=tuple(points),
             measures=measures,
-            columns=experiment.columns(points) if run.command == "figure1" else measures,
+            columns=experiment.with_fresh(experiment.COLUMNS, points)
+            if run.command == "figure1"
+            else measures,
             command=run.command,
             cost=run.identity.get("cost"),
             name=run.name,
@@ -158,12 +161,12 @@ class SweepResult:
         from preplay.runs.tables import table
 
         rows = [
-            {"side": p.side, self.key: p.setting, "ending": p.ending}
+            {"side": p.side, column(self.key): p.setting, "ending": p.ending}
             | {name: p.measure(name) for name in (*BOOK, *p.besides)}
             for p in self.points
         ]
         besides = dict.fromkeys(name for p in self.points for name in p.besides)
-        return table(rows, ("side", self.key, *BOOK, *besides, "ending"))
+        return table(rows, ("side", column(self.key), *BOOK, *besides, "ending"))
 
     def plot(self) -> Figure:
         """The measures against the setting, or the paper's Figure 1, as a matplotlib Figure."""
@@ -172,7 +175,7 @@ class SweepResult:
         if self.command == "figure1":
             return figure1_figure(experiment.by_side(self.points), self.cost or 0.0, self.published)
         title = f"{self.name}, side {self.points[0].side}" if self.points else self.name
-        return sweep_figure(self.points, self.key, self.measures, title)
+        return sweep_figure(self.points, column(self.key), self.measures, title)
 
 
 Source = str | Path | Matchup[Any] | Callable[..., Matchup[Any]]
@@ -362,7 +365,8 @@ def figure1(
     result = SweepResult(
         key="randomness",
         points=tuple(p for curve in experiment.by_side(points).values() for p in curve),
-        columns=experiment.columns(points),
+        measures=experiment.with_fresh(MEASURED, points),
+        columns=experiment.with_fresh(experiment.COLUMNS, points),
         command="figure1",
         cost=price,
         published=drawn,

@@ -256,6 +256,26 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (("prepare", "synthetic", "--side", "1", "--set", "length"), "expected KEY=VALUE"),
         (("prepare", "synthetic", "--side", "1", "--set", "length=0"), "length = 0"),
         (("prepare", "synthetic", "--side", "1", "--set", "length=40"), "at most 5,000,000"),
+        (
+            ("prepare", "synthetic", "--side", "1", "--cost", "0.1", "--set", "cost=0.2"),
+            "cost 0.1 and change cost=0.2; expected one of the two",
+        ),
+        (
+            ("equilibrium", "synthetic", "--costs", "0.1", "0.2", "--set", "cost=0.2"),
+            "cost (0.1, 0.2) and change cost=0.2; expected one of the two",
+        ),
+        (
+            ("match", "synthetic", "--games", "1", "--cost", "0.1", "--set", "cost=0.2"),
+            "cost 0.1 and change",
+        ),
+        (
+            ("prepare", "chess", "--side", "1", "--rival", "x.json", "--set", "black.opponent=y.json"),
+            "--rival x.json and --set black.opponent=y.json; expected one of the two",
+        ),
+        (
+            ("frontier", "chess", "--side", "1", "--avoid", "x.pgn", "--set", "white_prep.avoid=y.pgn"),
+            "--avoid x.pgn and --set white_prep.avoid=y.pgn; expected one of the two",
+        ),
         (("prepare", "GAME", "--side", "1", "--cost", "0.1", "--set", "a=1"), "no settings to change"),
         (("prepare", "GAME", "--side", "1", "--cost", "0.1", "--save", "GAME"), "is a file"),
         (("prepare", "GAME", "--side", "1", "--cost", "0.1", "--save", "HERE"), "not empty"),

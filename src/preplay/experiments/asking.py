@@ -23,6 +23,7 @@ from preplay.experiments.measures import BOOK, BOUNDS, EQUILIBRIUM, MEASURES
 from preplay.experiments.sweep import Besides, setting_text
 from preplay.game import Side, other
 from preplay.matchup.model import side_named
+from preplay.matchup.settings import saying
 from preplay.response import check_cost
 from preplay.stopping import Stop
 from preplay.theorems import check_theorem1
@@ -128,6 +129,14 @@ def besides_of(
         return Besides(bounds)
     check_number("gap", GAP if gap is None else gap)
     return Besides(bounds, GAP if gap is None else plain(gap))
+
+
+def check_unsaid(key: str, changes: Sequence[str]) -> None:
+    """Raise InputError for a change that says the setting that varies."""
+    prices = ("white_cost", "black_cost") if key == "cost" else ()
+    for name in (key, *prices):
+        if change := saying(name, changes):
+            raise InputError(f"change {change} beside a sweep over {key}; expected one of them")
 
 
 def check_effect(

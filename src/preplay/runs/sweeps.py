@@ -19,6 +19,7 @@ from preplay.experiments.asking import (
     besides_of,
     check_effect,
     check_no_engines,
+    check_unsaid,
     colours_of,
     measures_of,
     price_of,
@@ -45,8 +46,10 @@ from preplay.experiments.sweep import (
 from preplay.files import write_text
 from preplay.growth.goals import Limits
 from preplay.matchup import Matchup, load_config
+from preplay.matchup.chess_settings import Chess
 from preplay.matchup.model import side_named
 from preplay.matchup.own import check_arguments
+from preplay.matchup.settings import PRICES, check_price, saying, validate
 from preplay.matchup.source import BY_ENGINES, sides_of
 from preplay.response import check_budget, check_cost
 from preplay.runs.directory import FIGURES, POINTS, POINTS_TABLE, RESULT, RUN, Run, start
@@ -221,6 +224,8 @@ def sweep(
     limits, kept = Limits(histories, seconds), way_of(workers, cluster, store, stop, progress)
     if isinstance(source, str | Path):
         name, config = load_config(source, changes)
+        check_unsaid(key, changes)
+        check_price(cost, changes)
         if config.get("kind") not in BY_ENGINES:
             check_no_engines(store=store)  # not the cluster, which may be the environment's word
         sides, opening = sides_of(config), None
@@ -347,11 +352,19 @@ def figure1(
     kept = way_of(workers, cluster, store, stop, progress)
     nodes = QUICK_NODES if quick else PAPER_NODES
     own = (*nodes, *AS_PUBLISHED) if spec == "chess" else ()
-    name, config = load_config(spec, (*own, *several("changes", changes)))
+    name, config = load_config(spec, changes := several("changes", changes), usual=own)
     if config.get("kind") != "chess":
         raise InputError(f"matchup '{spec}' is not chess; use `preplay sweep` for other games")
+    for side in colours:
+        check_unsaid("black.randomness" if side == 1 else "white.randomness", changes)
+    if change := next((c for key in PRICES if (c := saying(key, changes))), None):
+        raise InputError(
+            f"change {change}: a figure has one cost for both sides; expected it as its cost"
+        )
     config["cost"] = price
     tasks = experiment.tasks(name, config, values, colours, price, kept, limits, fresh)
+    for task in tasks:
+        validate(Chess, task.config, "chess matchup")
     results = determine([replace(tasks[0], config=config)])
     identity = {**results.shared, "randomness": list(values), "sides": list(colours)}
     asked = {"fresh": fresh or None, "histories": histories, "seconds": seconds}

@@ -76,6 +76,14 @@ def build(seed: int = 1) -> preplay.Matchup[Any]:
             {"source": "chess", "key": "prep.nodes", "values": [5], "changes": ["prep.depth=3"]},
             "prep: expected exactly one of nodes, depth, milliseconds",
         ),
+        (
+            {"source": "tic-tac-toe", "key": "memory", "changes": (), "measures": ["equilibrium"]},
+            "memory by position has no effect on equilibrium: each history counts there",
+        ),
+        (
+            {"source": "chess", "changes": ["memory=positions"], "measures": ["equilibrium"]},
+            "memory by position has no effect on equilibrium: each history counts there",
+        ),
         ({"source": preplay.open_matchup("synthetic")}, "open it in a `with`"),
         ({"source": 3}, "source 3; expected a name, a file, a matchup or a function"),
         ({"source": build}, "changes 'length=4' of a matchup of one's own; expected none"),

@@ -151,6 +151,13 @@ def check_effect(
     if cost is not None and key in ("cost", f"{sides[side - 1]}_cost"):
         swept = "the cost" if key == "cost" else key
         raise InputError(f"cost {cost:g} beside a sweep over {swept}; expected one of them")
+    by_position = key == "memory" or config.get("memory") == "positions"
+    if by_position and not any(name in BOOK for name in measures):
+        told = ", ".join(measures)
+        raise InputError(
+            f"memory by position has no effect on {told}: each history counts there; expected a measure "
+            f"among {', '.join(BOOK)}"
+        )
     if any(name in EQUILIBRIUM for name in measures):
         return
     theirs = sides[other(side) - 1]

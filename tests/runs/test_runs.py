@@ -399,5 +399,5 @@ def test_memory_by_position_is_refused_where_histories_count() -> None:
     pytest.importorskip("pyspiel")
     with open_matchup("tic-tac-toe", ["memory=positions"]) as matchup:
         for work in (lambda: equilibrium(matchup, 0.3), lambda: bounds(matchup, 1, 0.3)):
-            with pytest.raises(InputError, match='memory = "positions" has no effect on .* histor'):
+            with pytest.raises(InputError, match=r'memory = "positions" has no effect on .* histor'):
                 work()

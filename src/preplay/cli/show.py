@@ -153,15 +153,16 @@ def written(*files: Path | None, about: str = "") -> None:
 
 def kept(result: Result, *files: Path | None) -> None:
     """The files written of a result, then the directory that keeps it and what is in that."""
-    from preplay.runs.directory import CHECKPOINT, GAMES, POINTS, RESULT, RUN
+    from preplay.runs.directory import GAMES, GROWTHS, POINTS, RESULT, RUN
 
     if result.run is not None or any(files):
         print()
     written(*files)
     if result.run is not None:
-        grown = (CHECKPOINT.replace(".", "*."), GAMES, POINTS)
-        more = [path.name for name in grown for path in sorted(result.run.directory.glob(name))]
-        names, path = ", ".join([RUN, RESULT, *result.files(), *more]), str(result.run.directory)
+        more = (GROWTHS, GAMES, POINTS)
+        found = [path.name for name in more for path in sorted(result.run.directory.glob(name))]
+        listed = dict.fromkeys([RUN, RESULT, *result.files(), *found])
+        names, path = ", ".join(listed), str(result.run.directory)
         if len(f"Kept in {path}: {names}") <= width():
             print(f"Kept in {path}: {names}")
         else:

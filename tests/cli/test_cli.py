@@ -14,6 +14,7 @@ from randomgames import History, Raw, books, games, v, worth
 
 from preplay.book import load
 
+PREPARE = ("prepare", "synthetic", "--side", "1")
 KEYS = {"side", "cost", "baseline", "value", "net", "upper", "size", "book"}
 
 
@@ -287,6 +288,16 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (("prepare", "synthetic", "--side", "1", "--set", "cost.x=1"), "'cost' is not a table"),
         (("prepare", "synthetic", "--side", "1", "--set", "cost=-1"), "cost = -1"),
         (("prepare", "synthetic", "--side", "1", "--set", "value=exat"), 'value = "exat"'),
+        ((*PREPARE, "--set", "randomness=x"), 'randomness = "x"; expected a number'),
+        ((*PREPARE, "--set", "length=3.5"), "length = 3.5; expected a whole number"),
+        (
+            ("prepare", "chess", "--side", "1", "--set", "judge.fresh=2000"),
+            "judge.fresh = 2000; expected a table with keys among engine, options, nodes, depth",
+        ),
+        (
+            ("prepare", "chess", "--side", "1", "--set", "start=5"),
+            "start = 5; expected a table with keys among fen, moves",
+        ),
         (("frontier", "GAME", "--side", "1", "--cost", "0"), "expected a finite number above 0"),
         (("frontier", "synthetic-large", "--side", "1", "--set", "cost=null"), "no cost for side 1"),
         (("frontier", "GAME", "--side", "1", "--plot", "GAME/x.svg"), "cannot be written"),
@@ -342,25 +353,31 @@ def test_what_the_environment_says_of_engines_may_have_no_effect(
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "message"),
     [
-        ("prepare",),
-        ("nonsense",),
-        ("prepare", "synthetic"),
-        ("prepare", "synthetic", "--side", "1", "--budget=-1"),
-        ("prepare", "synthetic", "--side", "1", "--budget", "3.5"),
-        ("prepare", "synthetic", "--side", "1", "--cost", "cheap"),
-        ("prepare", "synthetic", "--side", "1", "--histories", "0"),
-        ("prepare", "synthetic", "--side", "1", "--seconds=-1"),
-        ("prepare", "synthetic", "--side", "1", "--nonsense"),
-        ("bounds", "synthetic", "--advantage", "0.5"),
+        (("prepare",), "missing argument 'MATCHUP'; see `preplay prepare --help`"),
+        (("nonsense",), "no such command 'nonsense'; see `preplay --help`"),
+        (("--nonsense",), "no such option: --nonsense; see `preplay --help`"),
+        (("prepare", "synthetic"), "missing option '--side'; see `preplay prepare --help`"),
+        ((*PREPARE, "--budget=-1"), "--budget -1; expected a number of at least 0"),
+        ((*PREPARE, "--budget", "3.5"), "--budget 3.5; expected a whole number"),
+        ((*PREPARE, "--cost", "cheap"), "--cost cheap; expected a number"),
+        ((*PREPARE, "--cost"), "option '--cost' requires an argument"),
+        ((*PREPARE, "--histories", "0"), "--histories 0; expected a number of at least 1"),
+        ((*PREPARE, "--workers", "5000"), "--workers 5000; expected a number of at most 1024"),
+        ((*PREPARE, "--seconds=-1"), "--seconds -1; expected a number of at least 0"),
+        ((*PREPARE, "--seconds", "nan"), "--seconds nan; expected a number of at least 0"),
+        ((*PREPARE, "--nonsense"), "no such option: --nonsense"),
+        (("bounds", "synthetic", "--advantage", "0.5"), "missing option '--side'"),
+        (("equilibrium", "synthetic", "--costs", "1", "x"), "--costs x; expected a number"),
     ],
 )
-def test_wrong_usage_exits_with_2(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_exits_with_2(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, out, err = preplay(capsys, *words)
-    assert code == 2
-    assert out == ""
-    assert "Traceback" not in err
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"preplay: {message}")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from preplay.arguments import shown
-from preplay.errors import InputError, nearest
+from preplay.errors import InputError, expected_of, nearest
 from preplay.files import read_text
 from preplay.frozen import thawed
 from preplay.text import unprintable
@@ -252,6 +252,10 @@ def _first_problem(schema: type[Settings], error: ValidationError) -> str:
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     message = message[0].lower() + message[1:]
     given = problem["input"]
+    if problem["type"] == "model_type":
+        message = f"expected a table with keys among {', '.join(_known_keys(schema, place))}"
+    elif "ctx" not in problem:
+        message = expected_of(problem) or message
     if not name or isinstance(given, dict):
         return f"{name}: {message}" if name else message
     shown = json.dumps(given, default=str)

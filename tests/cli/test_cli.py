@@ -299,6 +299,24 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
             "start = 5; expected a table with keys among fen, moves",
         ),
         (("frontier", "GAME", "--side", "1", "--cost", "0"), "expected a finite number above 0"),
+        (
+            ("prepare", "chess", "--side", "1", "--set", "white.rating=2000"),
+            'white.rating = 2000 has no effect with value.model = "calibrated"; expected "logistic"',
+        ),
+        (
+            (
+                "prepare",
+                "chess",
+                "--side",
+                "1",
+                "--set",
+                "black.rating=2000",
+                "--set",
+                "value.model=logistic",
+            ),
+            "black.rating = 2000 alone; expected white.rating and black.rating",
+        ),
+        (("export", "HERE", "--csv", "HERE/x", "--pgn", "HERE/./x"), "is to be written twice; expected"),
         (("frontier", "synthetic-large", "--side", "1", "--set", "cost=null"), "no cost for side 1"),
         (("frontier", "GAME", "--side", "1", "--plot", "GAME/x.svg"), "cannot be written"),
         (("bounds", "GAME", "--side", "1", "--advantage", "nan", "--epsilon", "0.5"), "advantage nan"),
@@ -384,6 +402,8 @@ def test_wrong_usage_exits_with_2(
     ("text", "message"),
     [
         ('kind = "chequers"', "kind = 'chequers'"),
+        ("", "key 'kind' is missing; expected one of chess, chess-clock, openspiel"),
+        ("cost = 0.1", "key 'kind' is missing; expected one of"),
         ("kind = ", "expected TOML"),
         ('kind = "openspiel"\ngame = "tic_tac_to"', "tic_tac_toe"),
         ('kind = "openspiel"\ngame = "kuhn_poker"', "perfect"),

@@ -95,7 +95,7 @@ def test_deviations_0_is_the_book_that_plays_prep(
     ("flags", "told"),
     [
         (("--choose", "3"), "a tabular game has its menus in its file"),
-        (("--deviations", "-1"), "greater than or equal to 0"),
+        (("--deviations", "-1"), "--deviations -1; expected a number of at least 0"),
         (("--set", "deviations=x"), "deviations"),
         (
             ("--deviations", "1", "--set", "deviations=2"),

@@ -278,6 +278,30 @@ def test_figure_1_refuses_randomness_that_is_none(
     assert "at least 0" in refused(capsys, "figure1", "--overlay", overlay)
 
 
+def test_a_figure_without_values_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--randomness ''; expected numbers" in refused(capsys, "figure1", "--randomness", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, ": No such file or directory; expected a CSV of published points"),
+        (b"\xff", ": is no text in UTF-8; expected a CSV of published points"),
+        (b"name,randomness\nx,1\n", ": has no column 'side'; expected side, randomness, utility (or"),
+        (b"side,randomness,value,size\nwhite,1,0.5,x\n", ": line 2: size 'x'; expected a whole number"),
+        (b"side,randomness,utility,size\nwhite,1\n", ": line 2: utility nothing; expected a number"),
+    ],
+)
+def test_published_points_that_cannot_be_read(
+    text: bytes | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.csv"
+    if text is not None:
+        path.write_bytes(text)
+    err = refused(capsys, "figure1", "--overlay", path)
+    assert err.startswith(f"preplay: {path}{message}")
+
+
 @pytest.mark.parametrize(("name", "randomness"), [("points", figure1.FULL), ("quick", figure1.QUICK)])
 def test_the_points_in_the_documents_are_as_the_command_writes_them(
     name: str, randomness: tuple[float, ...]

@@ -103,8 +103,9 @@ def sweep(
 def check_outputs(csv: Path | None, *figures: Path | None) -> None:
     """Raise InputError before any work for files that could not be written after it."""
     from preplay.figures import check_figure
-    from preplay.files import check_writable
+    from preplay.files import check_apart, check_writable
 
+    check_apart(csv, *figures)
     if csv is not None:
         check_writable(csv)
     for figure in figures:
@@ -149,7 +150,7 @@ def numbers(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"'{text}'; expected numbers separated by commas") from None
+        raise InputError(f"--randomness '{text}'; expected numbers separated by commas") from None
 
 
 def _settings(text: str) -> list[Any]:

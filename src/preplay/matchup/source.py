@@ -91,8 +91,7 @@ def load_config(
         return Path(spec).stem, settings.override({"kind": "tabular", "file": spec}, changes)
     if suffix == ".toml":
         name, config = Path(spec).stem, settings.read_toml(Path(spec))
-        config.setdefault("kind", "chess")
-        if config["kind"] == "python":
+        if config.get("kind") == "python":
             config["path"] = str(Path(spec).parent / str(config.get("path", "")))
         _from_here(config, Path(spec).parent)
     elif ":" in spec and not Path(spec).exists():
@@ -109,6 +108,8 @@ def load_config(
             "(or give a .toml or .json file, or module:function)"
         )
     config = settings.override(settings.override(config, usual), changes)
+    if "kind" not in config:
+        raise InputError(f"{spec}: key 'kind' is missing; expected one of {', '.join(KINDS)}")
     _without_engines_of_people(config, changes)
     if spec in BUILTIN and not any(change.startswith("value.model") for change in (*usual, *changes)):
         _without_games_of_people(config)

@@ -236,6 +236,11 @@ def test_the_list_of_matchups_is_data_too(capsys: pytest.CaptureFixture[str]) ->
     assert [line.split()[0] for line in begun] == [row["name"] for row in rows]
 
 
+@pytest.mark.parametrize("verb", ["export", "report"])
+def test_quiet_says_what_it_does(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Do not tell what was written." in preplay(capsys, verb, "--help")[1]
+
+
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = preplay(capsys, "--version")
     assert code == 0

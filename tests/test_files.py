@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 from preplay.errors import InputError
-from preplay.files import check_writable, parse_json, read_arrays, read_text, replacing, write_text
+from preplay.files import (
+    check_apart,
+    check_writable,
+    parse_json,
+    read_arrays,
+    read_text,
+    replacing,
+    write_text,
+)
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -27,6 +35,15 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
         interrupted()
     assert path.read_text() == "one"
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_two_files_to_write_are_two(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    check_apart(one, None, two, None, Path("/dev/null"), Path("/dev/null"))
+    (tmp_path / "folder").mkdir()
+    for same in (one, tmp_path / "folder" / ".." / "one"):
+        with pytest.raises(InputError, match="one: is to be written twice; expected a file of its own"):
+            check_apart(one, two, same)
 
 
 def test_a_link_stays_and_its_target_is_written(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 
 class PreplayError(Exception):
@@ -47,3 +48,23 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean '{close[0]}'?"
     return "expected one of: " + ", ".join(names)
+
+
+_KINDS = {
+    "float": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "string": "text",
+    "finite": "a finite number",
+}
+_FAULTS = ("type", "parsing", "parsing_size", "from_float", "number")
+_BOUNDS = {"ge": "of at least", "le": "of at most", "gt": "above", "lt": "below"}
+
+
+def expected_of(problem: Mapping[str, Any]) -> str | None:
+    """What pydantic expected of a number or a word, plainly said; None for its other problems."""
+    for bound, word in _BOUNDS.items():
+        if bound in problem.get("ctx", {}):
+            return f"expected a number {word} {problem['ctx'][bound]:g}"
+    kind, _, fault = str(problem["type"]).partition("_")
+    return f"expected {_KINDS[kind]}" if kind in _KINDS and fault in _FAULTS else None

@@ -60,6 +60,18 @@ def write_bytes(path: Path, data: bytes) -> None:
         temporary.write_bytes(data)
 
 
+def check_apart(*paths: Path | None) -> None:
+    """Raise InputError for two files to write that are one; devices and pipes take several."""
+    met = set()
+    for path in paths:
+        place = None if path is None else path.resolve()
+        if place is None or (place.exists() and not place.is_file()):
+            continue
+        if place in met:
+            raise InputError(f"{path}: is to be written twice; expected a file of its own for each")
+        met.add(place)
+
+
 def check_writable(path: Path) -> None:
     """Raise InputError now rather than later if nothing can be written to `path`.
 

@@ -378,7 +378,8 @@ def test_no_game_comes_to_the_books_start() -> None:
         f"games: game 2 starts from '{chess.STARTING_FEN}'; the book's start is {E4.start}, "
         "which no game reaches"
     )
-    assert check_text(E4, text, player="Nobody").summary.skipped == 3
+    with pytest.raises(InputError, match=r"in which 'Nobody' has White \(3 without this\)"):
+        check_text(E4, text, player="Nobody")
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -428,3 +429,25 @@ def test_chess960_castling_is_the_same_move_in_any_notation() -> None:
     book = lines_book(line, chess960=True)
     (row,) = check_text(book, pgn("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. O-O Nf6")).rows
     assert (row.outcome, row.moves) == ("ended", 4)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--since", "garbage"), "--since garbage: expected together with --opponent NAME"),
+        (("--opponent", "Me", "--since", "2020-13"), "--since 2020-13; expected a date of the calendar"),
+        (
+            ("--player", "Me", "--opponent", "Joe"),
+            "--player Me and --opponent Joe; expected one of the two",
+        ),
+        (("--player", "Nobody"), "no game of chess in which 'Nobody' has White (1 without this)"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(
+    words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(BOOK, tmp_path / "book.json")
+    (tmp_path / "games.pgn").write_text(pgn("1. e4 c5 2. Nf3"))
+    code, out, err = preplay(capsys, "check", tmp_path / "book.json", tmp_path / "games.pgn", *words)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert message in err

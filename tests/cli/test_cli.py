@@ -14,6 +14,7 @@ from randomgames import History, Raw, books, games, v, worth
 
 from preplay.book import load
 
+PREPARE = ("prepare", "synthetic", "--side", "1")
 KEYS = {"side", "cost", "baseline", "value", "net", "upper", "size", "book"}
 
 
@@ -235,6 +236,11 @@ def test_the_list_of_matchups_is_data_too(capsys: pytest.CaptureFixture[str]) ->
     assert [line.split()[0] for line in begun] == [row["name"] for row in rows]
 
 
+@pytest.mark.parametrize("verb", ["export", "report"])
+def test_quiet_says_what_it_does(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Do not tell what was written." in preplay(capsys, verb, "--help")[1]
+
+
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = preplay(capsys, "--version")
     assert code == 0
@@ -256,6 +262,26 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (("prepare", "synthetic", "--side", "1", "--set", "length"), "expected KEY=VALUE"),
         (("prepare", "synthetic", "--side", "1", "--set", "length=0"), "length = 0"),
         (("prepare", "synthetic", "--side", "1", "--set", "length=40"), "at most 5,000,000"),
+        (
+            ("prepare", "synthetic", "--side", "1", "--cost", "0.1", "--set", "cost=0.2"),
+            "cost 0.1 and change cost=0.2; expected one of the two",
+        ),
+        (
+            ("equilibrium", "synthetic", "--costs", "0.1", "0.2", "--set", "cost=0.2"),
+            "cost (0.1, 0.2) and change cost=0.2; expected one of the two",
+        ),
+        (
+            ("match", "synthetic", "--games", "1", "--cost", "0.1", "--set", "cost=0.2"),
+            "cost 0.1 and change",
+        ),
+        (
+            ("prepare", "chess", "--side", "1", "--rival", "x.json", "--set", "black.opponent=y.json"),
+            "--rival x.json and --set black.opponent=y.json; expected one of the two",
+        ),
+        (
+            ("frontier", "chess", "--side", "1", "--avoid", "x.pgn", "--set", "white_prep.avoid=y.pgn"),
+            "--avoid x.pgn and --set white_prep.avoid=y.pgn; expected one of the two",
+        ),
         (("prepare", "GAME", "--side", "1", "--cost", "0.1", "--set", "a=1"), "no settings to change"),
         (("prepare", "GAME", "--side", "1", "--cost", "0.1", "--save", "GAME"), "is a file"),
         (("prepare", "GAME", "--side", "1", "--cost", "0.1", "--save", "HERE"), "not empty"),
@@ -267,7 +293,35 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (("prepare", "synthetic", "--side", "1", "--set", "cost.x=1"), "'cost' is not a table"),
         (("prepare", "synthetic", "--side", "1", "--set", "cost=-1"), "cost = -1"),
         (("prepare", "synthetic", "--side", "1", "--set", "value=exat"), 'value = "exat"'),
+        ((*PREPARE, "--set", "randomness=x"), 'randomness = "x"; expected a number'),
+        ((*PREPARE, "--set", "length=3.5"), "length = 3.5; expected a whole number"),
+        (
+            ("prepare", "chess", "--side", "1", "--set", "judge.fresh=2000"),
+            "judge.fresh = 2000; expected a table with keys among engine, options, nodes, depth",
+        ),
+        (
+            ("prepare", "chess", "--side", "1", "--set", "start=5"),
+            "start = 5; expected a table with keys among fen, moves",
+        ),
         (("frontier", "GAME", "--side", "1", "--cost", "0"), "expected a finite number above 0"),
+        (
+            ("prepare", "chess", "--side", "1", "--set", "white.rating=2000"),
+            'white.rating = 2000 has no effect with value.model = "calibrated"; expected "logistic"',
+        ),
+        (
+            (
+                "prepare",
+                "chess",
+                "--side",
+                "1",
+                "--set",
+                "black.rating=2000",
+                "--set",
+                "value.model=logistic",
+            ),
+            "black.rating = 2000 alone; expected white.rating and black.rating",
+        ),
+        (("export", "HERE", "--csv", "HERE/x", "--pgn", "HERE/./x"), "is to be written twice; expected"),
         (("frontier", "synthetic-large", "--side", "1", "--set", "cost=null"), "no cost for side 1"),
         (("frontier", "GAME", "--side", "1", "--plot", "GAME/x.svg"), "cannot be written"),
         (("bounds", "GAME", "--side", "1", "--advantage", "nan", "--epsilon", "0.5"), "advantage nan"),
@@ -322,31 +376,39 @@ def test_what_the_environment_says_of_engines_may_have_no_effect(
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "message"),
     [
-        ("prepare",),
-        ("nonsense",),
-        ("prepare", "synthetic"),
-        ("prepare", "synthetic", "--side", "1", "--budget=-1"),
-        ("prepare", "synthetic", "--side", "1", "--budget", "3.5"),
-        ("prepare", "synthetic", "--side", "1", "--cost", "cheap"),
-        ("prepare", "synthetic", "--side", "1", "--histories", "0"),
-        ("prepare", "synthetic", "--side", "1", "--seconds=-1"),
-        ("prepare", "synthetic", "--side", "1", "--nonsense"),
-        ("bounds", "synthetic", "--advantage", "0.5"),
+        (("prepare",), "missing argument 'MATCHUP'; see `preplay prepare --help`"),
+        (("nonsense",), "no such command 'nonsense'; see `preplay --help`"),
+        (("--nonsense",), "no such option: --nonsense; see `preplay --help`"),
+        (("prepare", "synthetic"), "missing option '--side'; see `preplay prepare --help`"),
+        ((*PREPARE, "--budget=-1"), "--budget -1; expected a number of at least 0"),
+        ((*PREPARE, "--budget", "3.5"), "--budget 3.5; expected a whole number"),
+        ((*PREPARE, "--cost", "cheap"), "--cost cheap; expected a number"),
+        ((*PREPARE, "--cost"), "option '--cost' requires an argument"),
+        ((*PREPARE, "--histories", "0"), "--histories 0; expected a number of at least 1"),
+        ((*PREPARE, "--workers", "5000"), "--workers 5000; expected a number of at most 1024"),
+        ((*PREPARE, "--seconds=-1"), "--seconds -1; expected a number of at least 0"),
+        ((*PREPARE, "--seconds", "nan"), "--seconds nan; expected a number of at least 0"),
+        ((*PREPARE, "--nonsense"), "no such option: --nonsense"),
+        (("bounds", "synthetic", "--advantage", "0.5"), "missing option '--side'"),
+        (("equilibrium", "synthetic", "--costs", "1", "x"), "--costs x; expected a number"),
     ],
 )
-def test_wrong_usage_exits_with_2(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_exits_with_2(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, out, err = preplay(capsys, *words)
-    assert code == 2
-    assert out == ""
-    assert "Traceback" not in err
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"preplay: {message}")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ('kind = "chequers"', "kind = 'chequers'"),
+        ("", "key 'kind' is missing; expected one of chess, chess-clock, openspiel"),
+        ("cost = 0.1", "key 'kind' is missing; expected one of"),
         ("kind = ", "expected TOML"),
         ('kind = "openspiel"\ngame = "tic_tac_to"', "tic_tac_toe"),
         ('kind = "openspiel"\ngame = "kuhn_poker"', "perfect"),

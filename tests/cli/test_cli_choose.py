@@ -95,7 +95,7 @@ def test_deviations_0_is_the_book_that_plays_prep(
     ("flags", "told"),
     [
         (("--choose", "3"), "a tabular game has its menus in its file"),
-        (("--deviations", "-1"), "greater than or equal to 0"),
+        (("--deviations", "-1"), "--deviations -1; expected a number of at least 0"),
         (("--set", "deviations=x"), "deviations"),
         (
             ("--deviations", "1", "--set", "deviations=2"),
@@ -137,3 +137,15 @@ def test_openspiel_offers_the_best_actions_of_its_search(capsys: pytest.CaptureF
     assert freer["net"] >= fixed["net"] - 1e-12
     assert freer["ending"] == "complete"
     assert freer["upper"] == pytest.approx(freer["net"], abs=1e-9)
+
+
+def test_every_file_of_a_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("tic-tac-toe", "--side", 1, "--choose", 2, "--margin", 0.5, "--set", "prep.depth=2")
+    pytest.importorskip("pyspiel")
+    for name, price in (("priced", ("--cost", 0.2)), ("counted", ("--budget", 1))):
+        run = tmp_path / name
+        code, out, _ = preplay(capsys, "prepare", *words, *price, "--deviations", 2, "--save", run)
+        assert code == 0
+        named = out.partition("Kept in ")[2].replace(",", " ").split()[1:]
+        assert sorted(named) == sorted(path.name for path in run.iterdir())
+        assert any(file.startswith("deviations-1") for file in named)

@@ -112,7 +112,8 @@ def test_games_and_their_check(run: Path, tmp_path: Path, capsys: pytest.Capture
 )
 def test_sweeps_of_the_class(key: str, values: str, capsys: pytest.CaptureFixture[str]) -> None:
     """More freedom promises no less by the same values, and no choice is the book of first choices."""
-    words = [*SMALL, *CLASS, "--side", "white", "--cost", "0.02", "--json", "--quiet", "--workers", 1]
+    rest = [part for change in CLASS[1::2] if not change.startswith(key) for part in ("--set", change)]
+    words = [*SMALL, *rest, "--side", "white", "--cost", "0.02", "--json", "--quiet", "--workers", 1]
     words += ["--measure", "value", "--measure", "size", "--measure", "net"]
     code, out, _ = preplay(capsys, "sweep", "chess", "--key", key, "--values", values, *words)
     assert code == 0

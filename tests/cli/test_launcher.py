@@ -118,4 +118,4 @@ def test_the_installed_command_is_this_one() -> None:
     assert installed.read_text() == LAUNCHER.read_text()
     done = subprocess.run([str(installed), "nonsense"], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr.startswith("Usage: preplay [")
+    assert done.stderr == "preplay: no such command 'nonsense'; see `preplay --help`\n"

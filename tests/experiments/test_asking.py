@@ -69,6 +69,21 @@ def build(seed: int = 1) -> preplay.Matchup[Any]:
         ({"side": 3}, "side '3'; expected 1 or 2"),
         ({"budget": 3, "measures": ["equilibrium"]}, "budget 3 has no effect on equilibrium; expected"),
         ({"cost": 0.1}, "cost 0.1 beside a sweep over the cost; expected one of them"),
+        ({"changes": ["cost=1"]}, "change cost=1 beside a sweep over cost; expected one of them"),
+        ({"key": "seed", "cost": 0.1, "changes": ["cost=1"]}, "cost 0.1 and change cost=1; expected one"),
+        ({"key": "seed", "values": [1], "changes": ["seed=2"]}, "change seed=2 beside a sweep over seed"),
+        (
+            {"source": "chess", "key": "prep.nodes", "values": [5], "changes": ["prep.depth=3"]},
+            "prep: expected exactly one of nodes, depth, milliseconds",
+        ),
+        (
+            {"source": "tic-tac-toe", "key": "memory", "changes": (), "measures": ["equilibrium"]},
+            "memory by position has no effect on equilibrium: each history counts there",
+        ),
+        (
+            {"source": "chess", "changes": ["memory=positions"], "measures": ["equilibrium"]},
+            "memory by position has no effect on equilibrium: each history counts there",
+        ),
         ({"source": preplay.open_matchup("synthetic")}, "open it in a `with`"),
         ({"source": 3}, "source 3; expected a name, a file, a matchup or a function"),
         ({"source": build}, "changes 'length=4' of a matchup of one's own; expected none"),
@@ -105,6 +120,12 @@ def test_a_sweep_refuses_in_one_line(change: dict[str, Any], message: str, tmp_p
         ({"stop": 3}, "stop 3; expected a Stop"),
         ({"store": 3}, "store 3; expected a path"),
         ({"spec": "synthetic"}, "is not chess"),
+        ({"changes": ["cost=1"]}, "change cost=1: a figure has one cost for both sides"),
+        (
+            {"changes": ['black={"randomness": 3}'], "sides": ["white"]},
+            'change black={"randomness": 3} beside a sweep over black.randomness; expected one of them',
+        ),
+        ({"changes": ["black.opponent=x.json"]}, "black: randomness = 0.1 has no effect here"),
     ],
 )
 def test_figure_1_refuses_in_one_line(change: dict[str, Any], message: str) -> None:

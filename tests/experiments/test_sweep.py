@@ -278,6 +278,30 @@ def test_figure_1_refuses_randomness_that_is_none(
     assert "at least 0" in refused(capsys, "figure1", "--overlay", overlay)
 
 
+def test_a_figure_without_values_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--randomness ''; expected numbers" in refused(capsys, "figure1", "--randomness", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, ": No such file or directory; expected a CSV of published points"),
+        (b"\xff", ": is no text in UTF-8; expected a CSV of published points"),
+        (b"name,randomness\nx,1\n", ": has no column 'side'; expected side, randomness, utility (or"),
+        (b"side,randomness,value,size\nwhite,1,0.5,x\n", ": line 2: size 'x'; expected a whole number"),
+        (b"side,randomness,utility,size\nwhite,1\n", ": line 2: utility nothing; expected a number"),
+    ],
+)
+def test_published_points_that_cannot_be_read(
+    text: bytes | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.csv"
+    if text is not None:
+        path.write_bytes(text)
+    err = refused(capsys, "figure1", "--overlay", path)
+    assert err.startswith(f"preplay: {path}{message}")
+
+
 @pytest.mark.parametrize(("name", "randomness"), [("points", figure1.FULL), ("quick", figure1.QUICK)])
 def test_the_points_in_the_documents_are_as_the_command_writes_them(
     name: str, randomness: tuple[float, ...]
@@ -417,3 +441,37 @@ def test_a_script_that_sweeps_is_run_once(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["begun", "2"], done.stderr
+
+
+def test_a_setting_named_like_a_measure_stands_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (*SWEEP, "--key", "value", "--values", "exact,estimate", "--cost", 0.01)
+    told = data(capsys, *words, "--save", tmp_path / "run", "--plot", tmp_path / "x.svg")
+    assert [row["setting"] for row in told["points"]] == ["exact", "estimate"]
+    assert all(0.0 < row["value"] < 1.0 for row in told["points"])
+    text = (tmp_path / "run" / "points.csv").read_text()
+    assert text.startswith("side,setting,value,size\n1,exact,0.")
+    found = runs.load_run(tmp_path / "run")
+    assert (runs.as_data(found), found.measures) == (told, ("value", "size"))
+    table = found.to_pandas()
+    assert table.columns.is_unique
+    assert list(table["setting"]) == ["exact", "estimate"]
+    assert preplay(capsys, *words)[1].split()[:4] == ["side", "setting", "value", "size"]
+
+
+def test_bounds_are_told_of_where_they_are_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    words = (*SWEEP, "--key", "seed", "--values", 1, "--histories", 5, "--cost", 1e-4)
+    theorem = ("--measure", "reached", "--advantage", 0.1, "--epsilon", 0.1)
+    out = preplay(capsys, *words, *theorem)[1]
+    assert "were cut short." in out
+    assert "bounds say" not in out
+    out = " ".join(preplay(capsys, *words, *theorem, "--measure", "equilibrium")[1].split())
+    assert "cut short; bounds say what may be missing" in out
+    assert "equilibrium_upper" in out
+    assert "…" not in out
+    assert "lemma 1: histories" in out
+    assert "equilibrium: histories" in out

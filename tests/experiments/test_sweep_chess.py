@@ -201,6 +201,13 @@ def test_figure1_values_some_of_its_books_afresh(
     plain, fresh = tables
     assert [row.pop("fresh") != "" for row in fresh] == [True, False, True]
     assert fresh == plain
+    told = preplay(capsys, *words, "--fresh", "2", "--save", tmp_path / "run")[1].splitlines()
+    assert told[0].split() == ["side", "randomness", "value", "size", "fresh"]
+    assert [line.split()[-1] == "-" for line in told[2:5]] == [False, True, False]
+    kept = json.loads((tmp_path / "run" / "result.json").read_text())
+    (row, _, _), found = kept["points"], runs.load_run(tmp_path / "run")
+    assert runs.as_data(found)["points"][0] == row
+    assert 0.0 < row["fresh"] < 1.0
 
 
 def test_a_figure_that_was_cut_short_shows_its_bounds(

@@ -402,6 +402,8 @@ def test_what_cannot_be_hardened_is_refused() -> None:
     matchup: Any = matchup_of(raw)
     with pytest.raises(InputError, match="no moves to choose among"):
         harden(replace(matchup, menus=(None, None)), 1, 0.1)
+    with pytest.raises(InputError, match="deviations 0 leave side 1 no moves to choose among; expected"):
+        harden(replace(matchup, menus=(None, None), deviations=(0, 0)), 1, 0.1)
     with pytest.raises(InputError, match="loss -1"):
         harden(matchup, 1, 0.1, loss=-1.0)
     with pytest.raises(InputError, match="cost 0"):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from preplay.errors import InputError
-from preplay.matchup import open_matchup
+from preplay.matchup import load_config, open_matchup
 from preplay.matchup.chess_settings import AtBoard, Chess, Preparation, recorded, study
 from preplay.matchup.chess_values import ChessValue
 from preplay.matchup.plain import OpenSpiel, PlainValue, Play
@@ -56,6 +56,37 @@ def test_chess_settings_without_effect() -> None:
     with pytest.raises(InputError, match=r"epsilon = 0\.3 has no effect here"):
         validate(ChessValue, {"model": "rollouts", "samples": 5, "epsilon": 0.3}, "value")
     validate(ChessValue, {"model": "rollouts", "epsilon": 0.3}, "value")
+
+
+def test_nobody_asks_the_engine_where_a_person_plays() -> None:
+    """An opponent has an engine of their own; beside a weight the side's own engine counts."""
+    for who in ("opponent=x.json", "games.file=x.pgn"):
+        for change in ("randomness=3", "multipv=4", "depth=3"):
+            message = f"black: {change.replace('=', ' = ')}.* has no effect here"
+            changes = [f"black.{who}", f"black.{change}"]
+            with pytest.raises(InputError, match=message), open_matchup("chess", changes):
+                pass
+            with pytest.raises(InputError, match=message), open_matchup("chess", changes[::-1]):
+                pass
+    config = load_config("chess-paper", ["black.opponent=x.json", "black.rating=2000"])[1]
+    assert config["black"] == {"opponent": "x.json", "rating": 2000}
+    config = load_config("chess", ["black.games.file=x.pgn", "black.options.Hash=4"])[1]
+    assert config["black"] == {"nodes": 5000, "games": {"file": "x.pgn"}, "options": {"Hash": 4}}
+    weighed = {"games": {"file": "x.pgn", "weight": 1.0}, "randomness": 3.0}
+    assert validate(AtBoard, weighed, "black").randomness == 3.0
+    recorded = {"opponent": [{"file": "x.json", "digest": "abc"}], "nodes": 5000}
+    assert validate(AtBoard, recorded, "black").nodes == 5000
+
+
+def test_one_limit_takes_the_place_of_another() -> None:
+    """One that is said takes that of the matchup's; two that are said contradict each other."""
+    assert override({"prep": {"nodes": 9}}, ["prep.depth=3"]) == {"prep": {"depth": 3}}
+    assert override({"prep": {"nodes": 9}}, ["prep.nodes=5", "prep.nodes=6"]) == {"prep": {"nodes": 6}}
+    for changes in (["prep.depth=3", "prep.nodes=5"], ['prep={"depth": 3}', "prep.nodes=5"]):
+        with pytest.raises(InputError, match="prep: expected exactly one of nodes, depth, milliseconds"):
+            validate(Chess, override({"kind": "chess"}, changes), "chess")
+    name, config = load_config("chess", ["prep.depth=3"], usual=["prep.nodes=7", "length=50"])
+    assert (name, config["prep"], config["length"]) == ("chess", {"depth": 3}, 50)
 
 
 def test_what_is_as_ever_may_stand_there() -> None:

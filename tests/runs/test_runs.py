@@ -393,3 +393,11 @@ def test_a_whole_result_is_not_replaced_by_one_that_was_cut_short(work: Any, tmp
         again = work(matchup, 1, 0.02, save=tmp_path / "run", seconds=0.0)
     assert again.ending == "complete"
     same(whole, tmp_path / "run")
+
+
+def test_memory_by_position_is_refused_where_histories_count() -> None:
+    pytest.importorskip("pyspiel")
+    with open_matchup("tic-tac-toe", ["memory=positions"]) as matchup:
+        for work in (lambda: equilibrium(matchup, 0.3), lambda: bounds(matchup, 1, 0.3)):
+            with pytest.raises(InputError, match=r'memory = "positions" has no effect on .* histor'):
+                work()

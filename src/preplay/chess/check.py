@@ -126,6 +126,11 @@ def _check_games(
         rows.append(_check(lookup, ways, book.side, game, by_position))
     if not rows and not skipped:
         raise InputError(broken[0] if broken else f"{name}: no games; expected PGN")
+    if not rows and player:
+        colour = "White" if book.side == 1 else "Black"
+        raise InputError(
+            f"{name}: no game of chess in which '{player}' has {colour} ({skipped} without this)"
+        )
     if rows and all(row.outcome == "elsewhere" for row in rows):
         there = book.start or "the usual one"
         raise InputError(f"{name}: {astray}; the book's start is {there}, which no game reaches")

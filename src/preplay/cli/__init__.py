@@ -12,13 +12,17 @@ if TYPE_CHECKING:
 
 LONGEST = 2000
 """Characters of a message."""
-INTERRUPTED = 130
+MISUSED, INTERRUPTED = 2, 130
 YOUNG = 50_000
 """Objects made between two collections: imports and trees make many, and hardly any in circles."""
 
 
 class Interrupted(BaseException):
     """Ctrl-C; no KeyboardInterrupt, which the parser of the command line takes for its own."""
+
+
+class MisuseError(Exception):
+    """A command line that cannot be read: one line, and its own exit code."""
 
 
 def launched() -> None:
@@ -64,6 +68,8 @@ def _run() -> None:
         asked = [verb for verb in sys.argv[1:2] if verb in VERBS]
         application(asked or VERBS)()
         sys.stdout.flush()
+    except MisuseError as error:
+        _fail(str(error), MISUSED)
     except PreplayError as error:
         _fail(str(error), 1)
     except BrokenPipeError:

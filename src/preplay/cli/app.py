@@ -10,7 +10,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from preplay import __version__
-from preplay.cli import Interrupted
+from preplay.cli import Interrupted, MisuseError
+from preplay.errors import expected_of
 
 VERBS = (
     "prepare",
@@ -35,13 +36,42 @@ VERBS = (
 """In the order of the help; each is the function of its name in the file of its name."""
 
 
+MISTAKE: Any = typer.BadParameter.__mro__[1]
+"""What typer raises for any wrong usage, wherever its versions keep the class."""
+
+
 class _Verbs(TyperGroup):
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+        """What is wrong with the words before a command, in one line; without any there is help."""
+        asked = bool(args)
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except MISTAKE as mistake:
+            if not asked:
+                raise
+            raise MisuseError(_told(mistake)) from None
+
     def invoke(self, ctx: Any) -> Any:
-        """Ctrl-C is ours to tell: one line, and its own exit code."""
+        """Ctrl-C and wrong usage are ours to tell: one line, and an exit code of their own."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interrupted from None
+        except MISTAKE as mistake:
+            raise MisuseError(_told(mistake)) from None
+
+
+def _told(mistake: Any) -> str:
+    """A mistake of usage in one line: the option, its value and what is expected."""
+    problems: list[Any] = getattr(mistake.__cause__, "errors", list)()
+    if problems and mistake.param is not None:
+        problem = problems[0]
+        option = mistake.param.metavar if mistake.param.param_type_name == "argument" else None
+        option = option or max(mistake.param.opts, key=len)
+        return f"{option} {problem['input']}; {expected_of(problem) or problem['msg']}"
+    said = str(mistake.format_message()).rstrip(".")
+    where = "" if mistake.ctx is None else f"; see `{mistake.ctx.command_path} --help`"
+    return f"{said[:1].lower()}{said[1:]}{where}"
 
 
 KINDS = {

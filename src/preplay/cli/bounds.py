@@ -57,7 +57,7 @@ def bounds(
 
     silent = quiet or as_json
     with at_work(
-        spec, changes or (), seconds, silent, workers=workers, store=store, cluster=cluster
+        spec, changes or (), seconds, silent, cost=cost, workers=workers, store=store, cluster=cluster
     ) as work:
         matchup, stop, left, progress = work
         result = bounds_run(

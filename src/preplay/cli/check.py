@@ -52,8 +52,13 @@ def check(
     from dataclasses import asdict
 
     from preplay.chess.check import check_file
+    from preplay.errors import InputError
     from preplay.runs import find_chess_book
 
+    if since and not opponent:
+        raise InputError(f"--since {since}: expected together with --opponent NAME")
+    if player and opponent:
+        raise InputError(f"--player {player} and --opponent {opponent[0]}; expected one of the two")
     if opponent:
         _follow(run, games, opponent, options.date("--since", since), side, as_json)
         return

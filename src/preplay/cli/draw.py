@@ -12,7 +12,7 @@ from preplay.cli.lines import print_lines
 
 
 def draw(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A directory made by `equilibrium --save`.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by `equilibrium --save`.")],
     side: Annotated[str, typer.Option("--side", help="Whose book: 1 or 2, in chess white or black.")],
     seed: Annotated[
         int,

@@ -83,7 +83,14 @@ def equilibrium(
         check_figure(plot)
     silent = quiet or as_json
     with at_work(
-        spec, changes or (), seconds, silent, workers=workers, store=store, cluster=cluster
+        spec,
+        changes or (),
+        seconds,
+        silent,
+        cost=cost if costs is None else costs,
+        workers=workers,
+        store=store,
+        cluster=cluster,
     ) as work:
         matchup, stop, left, progress = work
         result = equilibrium_run(

@@ -79,7 +79,7 @@ def export(
             "--limit", min=1, help="With --efg: write at most so many nodes; default: a million."
         ),
     ] = None,
-    quiet: options.Quiet = False,
+    quiet: options.Silent = False,
 ) -> None:
     """Write a saved book in formats that other programs read.
 
@@ -89,7 +89,7 @@ def export(
     """
     from preplay import book as books
     from preplay.errors import InputError
-    from preplay.files import check_writable, write_bytes
+    from preplay.files import check_apart, check_writable, write_bytes
     from preplay.runs import find_book, maker, open_run
 
     if order not in (None, "tree", "learn"):
@@ -97,6 +97,7 @@ def export(
     wanted = {"polyglot": polyglot, "pgn": pgn, "json": json, "epd": epd, "csv": csv, "anki": anki} | {
         "efg": efg
     }
+    check_apart(*wanted.values())
     if not any(wanted.values()):
         raise InputError("nothing to write; expected at least one of --" + ", --".join(wanted))
     of_books = [name for name, path in wanted.items() if path is not None and name != "efg"]

@@ -80,7 +80,7 @@ def figure1(
             quick=quick,
             sides=sides,
             cost=cost,
-            randomness=numbers(randomness) if randomness else (),
+            randomness=() if randomness is None else numbers(randomness),
             changes=changes or (),
             published=[point for path in overlay or () for point in read_reference(path)],
             fresh=fresh,

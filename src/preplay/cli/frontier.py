@@ -59,9 +59,11 @@ def frontier(
     if plot is not None:
         check_figure(plot)
     changes = to_choose(spec, changes or (), choose, margin, deviations)
-    changes += bound_to(spec, side, repertoire, avoid, extend)
+    changes += bound_to(spec, side, repertoire, avoid, extend, changes)
     silent = quiet or as_json
-    with at_work(spec, changes, seconds, silent, workers=workers, store=store, cluster=cluster) as work:
+    with at_work(
+        spec, changes, seconds, silent, cost=cost, workers=workers, store=store, cluster=cluster
+    ) as work:
         matchup, stop, left, progress = work
         result = frontier_run(
             matchup,

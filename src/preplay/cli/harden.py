@@ -89,7 +89,9 @@ def harden(
 
     settings = to_choose(spec, changes or (), choose, margin, deviations)
     silent = quiet or as_json
-    with at_work(spec, settings, seconds, silent, workers=workers, store=store, cluster=cluster) as work:
+    with at_work(
+        spec, settings, seconds, silent, cost=cost, workers=workers, store=store, cluster=cluster
+    ) as work:
         matchup, stop, left, progress = work
         result = harden_run(
             matchup,

@@ -103,6 +103,7 @@ def match(
     from preplay.errors import InputError
     from preplay.files import check_writable, write_text
     from preplay.matches import Adjudication
+    from preplay.matchup.settings import check_price
     from preplay.matchup.source import BY_ENGINES, from_config
     from preplay.runs import as_data, load_run
     from preplay.runs.matches import match as match_run
@@ -113,6 +114,7 @@ def match(
     directory = Path(config) if Path(config).is_dir() else None
     if cost is not None and directory is not None:
         raise InputError(f"--cost {cost:g} with a run, which has its cost; expected a matchup")
+    check_price(cost, changes or ())
     name, settings = _settings(config, changes or ())
     check_engines(name, settings, workers=workers, store=store, cluster=cluster)
     if pgn is not None and settings.get("kind") not in BY_ENGINES:

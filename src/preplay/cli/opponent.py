@@ -150,9 +150,10 @@ def _print(report: dict[str, Any] | Any, title: str, save: Path | None) -> None:
     show.fact("positions known", f"{report['positions']:,}")
     if report["population"]["positions"]:
         show.fact("of others", f"{report['population']['positions']:,}")
+    fitted, split = report["fitted"], report["split"]
     if report["known"] is not None:
-        show.fact("newest games", f"{report['known']:.0%} of their positions occur in the older ones")
-    fitted = report["fitted"]
+        held, rest = ("newest games", "older") if split["since"] else ("games held out", "other")
+        show.fact(held, f"{report['known']:.0%} of their positions occur in the {rest} ones")
     show.fact("own games", f"all else counts as {fitted['own_weight']:g} of them")
     show.fact("games of others", f"the engine counts as {fitted['population_weight']:g} of them")
     show.fact(
@@ -161,7 +162,6 @@ def _print(report: dict[str, Any] | Any, title: str, save: Path | None) -> None:
         f"(r = {fitted['narrow_randomness']:.0f}), else among 10 (r = {fitted['wide_randomness']:.0f}), "
         f"{fitted['rest']:.1%} other moves",
     )
-    split = report["split"]
     if report["logloss"] is None:
         show.fact("log-loss", "too few games to hold the model against")
     else:

@@ -34,6 +34,7 @@ Set = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress on stderr.")]
+Silent = Annotated[bool, typer.Option("--quiet", help="Do not tell what was written.")]
 Save = Annotated[
     Path | None,
     typer.Option(

@@ -80,10 +80,12 @@ def prepare(
     if page is not None:
         check_writable(page)
     changes = to_choose(spec, changes or (), choose, margin, deviations)
-    changes += words.rivals(rival or (), side, spec)
-    changes += bound_to(spec, side, repertoire, avoid, extend)
+    changes += words.rivals(rival or (), side, spec, changes)
+    changes += bound_to(spec, side, repertoire, avoid, extend, changes)
     silent = quiet or as_json
-    with at_work(spec, changes, seconds, silent, workers=workers, store=store, cluster=cluster) as work:
+    with at_work(
+        spec, changes, seconds, silent, cost=cost, workers=workers, store=store, cluster=cluster
+    ) as work:
         matchup, stop, left, progress = work
         words.warn_of_sides(matchup, matchup.side(side))
         result = prepare_run(

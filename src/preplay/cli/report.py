@@ -37,7 +37,7 @@ def report(
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     workers: options.Workers = None,
     store: options.Store = None,
-    quiet: options.Quiet = False,
+    quiet: options.Silent = False,
 ) -> None:
     """Write an HTML page to explore a run and to learn it.
 

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def print_table(
     """Columns as wide as their widest cell; those in `right` are aligned to the right.
 
     So that the table fits the terminal, the cells of column `cut` are shortened: at their end, or at
-    their beginning where the `tail` counts. Columns that find no place even so follow below, beside the
-    first `keys` columns once more.
+    their beginning where the `tail` counts; what is too long elsewhere is wrapped. Columns that find no
+    place even so follow below, beside the first `keys` columns once more.
     """
     widths = [max(len(row[c]) for row in (titles, *rows)) for c in range(len(titles))]
     if cut is not None:
@@ -59,10 +60,20 @@ def print_table(
         if number:
             print()
         for row in (titles, ["-" * wide for wide in widths], *rows):
-            cells = [shortened(row[c], widths[c], tail and c == cut) for c in columns]
+            cells = [
+                _lines(row[c], widths[c], c >= keys and c != cut, tail and c == cut) for c in columns
+            ]
             sides = [str.rjust if c in right else str.ljust for c in columns]
-            padded = (side(x, widths[c]) for side, x, c in zip(sides, cells, columns, strict=True))
-            print((" " * GAP).join(padded).rstrip())
+            for line in zip_longest(*cells, fillvalue=""):
+                padded = (side(x, widths[c]) for side, x, c in zip(sides, line, columns, strict=True))
+                print((" " * GAP).join(padded).rstrip())
+
+
+def _lines(text: str, length: int, whole: bool, tail: bool) -> list[str]:
+    """What stands in a cell: a text in lines where all of it is to be read, else in one, shortened."""
+    if whole and len(text) > length:
+        return textwrap.wrap(text, length, break_on_hyphens=False)
+    return [shortened(text, length, tail)]
 
 
 def _blocks(widths: Sequence[int], keys: int) -> list[list[int]]:
@@ -142,15 +153,16 @@ def written(*files: Path | None, about: str = "") -> None:
 
 def kept(result: Result, *files: Path | None) -> None:
     """The files written of a result, then the directory that keeps it and what is in that."""
-    from preplay.runs.directory import CHECKPOINT, GAMES, POINTS, RESULT, RUN
+    from preplay.runs.directory import GAMES, GROWTHS, POINTS, RESULT, RUN
 
     if result.run is not None or any(files):
         print()
     written(*files)
     if result.run is not None:
-        grown = (CHECKPOINT.replace(".", "*."), GAMES, POINTS)
-        more = [path.name for name in grown for path in sorted(result.run.directory.glob(name))]
-        names, path = ", ".join([RUN, RESULT, *result.files(), *more]), str(result.run.directory)
+        more = (GROWTHS, GAMES, POINTS)
+        found = [path.name for name in more for path in sorted(result.run.directory.glob(name))]
+        listed = dict.fromkeys([RUN, RESULT, *result.files(), *found])
+        names, path = ", ".join(listed), str(result.run.directory)
         if len(f"Kept in {path}: {names}") <= width():
             print(f"Kept in {path}: {names}")
         else:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from preplay.cli import options, show
-from preplay.experiments.measures import BOOK, BOUNDS, EQUILIBRIUM
+from preplay.experiments.measures import BOOK, BOUNDS, CERTIFIED, EQUILIBRIUM
 
 if TYPE_CHECKING:
+    from preplay.experiments.sweep import Point
     from preplay.runs.sweeps import SweepResult
 
 
@@ -102,8 +103,9 @@ def sweep(
 def check_outputs(csv: Path | None, *figures: Path | None) -> None:
     """Raise InputError before any work for files that could not be written after it."""
     from preplay.figures import check_figure
-    from preplay.files import check_writable
+    from preplay.files import check_apart, check_writable
 
+    check_apart(csv, *figures)
     if csv is not None:
         check_writable(csv)
     for figure in figures:
@@ -113,7 +115,7 @@ def check_outputs(csv: Path | None, *figures: Path | None) -> None:
 
 def tell(result: SweepResult, csv: Path | None, plot: Path | None, as_json: bool) -> None:
     """Write and print what a sweep found."""
-    from preplay.experiments.sweep import marking
+    from preplay.experiments.sweep import column, marking
     from preplay.figures import save_figure
     from preplay.files import write_text
     from preplay.runs import as_data
@@ -124,16 +126,17 @@ def tell(result: SweepResult, csv: Path | None, plot: Path | None, as_json: bool
         show.print_json(as_data(result))
     else:
         measures, marked = marking(result.points, result.measures)
-        found = [[_cell(p.measure(m)) for m in measures] for p in result.points]
+        found = [[_cell(p, m) for m in measures] for p in result.points]
         cells = [
             (str(p.side), p.label, *row, *([p.ending] if marked else []))
             for p, row in zip(result.points, found, strict=True)
         ]
-        heads = ("side", result.key, *measures, *(["ending"] if marked else []))
+        heads = ("side", column(result.key), *measures, *(["ending"] if marked else []))
         show.print_table(heads, cells, right=range(1, 2 + len(measures)), cut=1, keys=2)
         if marked:
             print()
-            show.say("Points that did not end complete were cut short; bounds say what may be missing.")
+            bounded = "; bounds say what may be missing" if set(measures) & set(CERTIFIED) else ""
+            show.say(f"Points that did not end complete were cut short{bounded}.")
     if plot is not None:
         save_figure(result.plot(), plot)
     if not as_json:
@@ -147,7 +150,7 @@ def numbers(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"'{text}'; expected numbers separated by commas") from None
+        raise InputError(f"--randomness '{text}'; expected numbers separated by commas") from None
 
 
 def _settings(text: str) -> list[Any]:
@@ -177,7 +180,8 @@ def _setting(text: str) -> Any:
     return word
 
 
-def _cell(number: float | None) -> str:
-    if number is None:
-        return "beyond all numbers"
+def _cell(point: Point, measure: str) -> str:
+    number = point.measure(measure)
+    if number is None:  # a bound, or a book that was not valued afresh
+        return "-" if measure == "fresh" else "beyond all numbers"
     return f"{number:,}" if isinstance(number, int) else f"{number:.5f}"

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from preplay.chess.uci.options import UciSettings
 
 
+OF_THE_BASE = {
+    "--engine": "base_engine",
+    "--by-history": "by_position",
+    "--nodes": "nodes",
+    "--fresh-hash": "fresh",
+    "--randomness": "randomness",
+    "--multipv": "choices",
+}
+"""The options of the engine that plays outside a book, and the settings they stand for."""
+
+
 def uci(
     book: Annotated[
         str,
@@ -126,6 +137,8 @@ def uci(
         choices=multipv,
         seed=seed,
     )
+    if as_opponent is not None:
+        _check_opponents_own(as_opponent, settings)
     if store is not None and as_opponent is None:
         raise InputError(f"--store {store}: expected together with --as-opponent RUN")
     if script is not None and not install_hint:
@@ -135,7 +148,8 @@ def uci(
             open_book(path)
         words = _arguments(book, side, settings)
         if as_opponent is not None:
-            words = _opponent_arguments(as_opponent, side, seed)
+            with _opponent(as_opponent, side, store):  # whether it can start
+                words = _opponent_arguments(as_opponent, side, seed, store)
         command = [*_started(), *words]
         if script is not None:
             write_text(script, wrapper(command))
@@ -189,11 +203,29 @@ def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator
         yield Modelled(name, who, game, matchup.base[who - 1], book)
 
 
-def _opponent_arguments(directory: Path, side: str | None, seed: int) -> list[str]:
+def _check_opponents_own(directory: Path, settings: UciSettings) -> None:
+    """Raise InputError for what is said of a base engine where a run's opponent plays."""
+    from preplay.chess.uci.options import UciSettings
+    from preplay.errors import InputError
+
+    usual = UciSettings()
+    for option, field in OF_THE_BASE.items():
+        given = getattr(settings, field)
+        if given != getattr(usual, field):
+            said = option if isinstance(given, bool) else f"{option} {given}"
+            raise InputError(
+                f"{said} with --as-opponent {directory}: the run says how its opponent plays; "
+                "expected one of them"
+            )
+
+
+def _opponent_arguments(directory: Path, side: str | None, seed: int, store: Path | None) -> list[str]:
     """The words that start this opponent again, from any directory."""
     words = ["uci", "--as-opponent", str(directory.absolute())]
     if side is not None:
         words += ["--side", side]
+    if store is not None:
+        words += ["--store", str(store.absolute())]
     return [*words, "--seed", str(seed)] if seed else words
 
 

@@ -24,9 +24,10 @@ SOURCES = {
 }
 
 
-def rivals(given: Sequence[str], side: str, spec: str) -> list[str]:
+def rivals(given: Sequence[str], side: str, spec: str, changes: Sequence[str]) -> list[str]:
     """The settings that `--rival FILE[:SHARE]` stands for, against a side that prepares."""
     from preplay.matchup import load_config
+    from preplay.matchup.settings import saying
     from preplay.matchup.source import BY_ENGINES
 
     if not given:
@@ -41,6 +42,9 @@ def rivals(given: Sequence[str], side: str, spec: str) -> list[str]:
         if number is not None and not 0.0 < number <= 1.0:
             raise InputError(f"--rival {text}: share {share}; expected a number above 0 and at most 1")
     other = "black" if side in ("1", "white") else "white"
+    for key in (f"{other}.opponent", f"{other}.games"):
+        if change := saying(key, changes):
+            raise InputError(f"--rival {given[0]} and --set {change}; expected one of the two")
     return [f"{other}.opponent={json.dumps(rows)}"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,20 +29,23 @@ class Work(NamedTuple):
 @contextmanager
 def at_work(
     spec: str,
-    changes: Iterable[str],
+    changes: Sequence[str],
     seconds: float | None,
     silent: bool,
     *,
+    cost: object,
     workers: int | None,
     store: Path | None,
     cluster: str | None,
 ) -> Iterator[Work]:
-    """Open a matchup for a command; the seconds count from now, opening included."""
+    """Open a matchup for a command at a cost; the seconds count from now, opening included."""
     from preplay.matchup import load_config
+    from preplay.matchup.settings import check_price
     from preplay.matchup.source import from_config
     from preplay.stopping import on_interrupt
 
     left, reading = show.left(seconds), show.progress(silent)
+    check_price(cost, changes)
     name, config = load_config(spec, changes)
     check_engines(name, config, workers=workers, store=store, cluster=cluster)
     engines: dict[str, Any] = {"workers": workers, "store": store, "cluster": cluster}

@@ -23,6 +23,7 @@ from preplay.experiments.measures import BOOK, BOUNDS, EQUILIBRIUM, MEASURES
 from preplay.experiments.sweep import Besides, setting_text
 from preplay.game import Side, other
 from preplay.matchup.model import side_named
+from preplay.matchup.settings import saying
 from preplay.response import check_cost
 from preplay.stopping import Stop
 from preplay.theorems import check_theorem1
@@ -130,6 +131,14 @@ def besides_of(
     return Besides(bounds, GAP if gap is None else plain(gap))
 
 
+def check_unsaid(key: str, changes: Sequence[str]) -> None:
+    """Raise InputError for a change that says the setting that varies."""
+    prices = ("white_cost", "black_cost") if key == "cost" else ()
+    for name in (key, *prices):
+        if change := saying(name, changes):
+            raise InputError(f"change {change} beside a sweep over {key}; expected one of them")
+
+
 def check_effect(
     key: str,
     cost: float | None,
@@ -142,6 +151,13 @@ def check_effect(
     if cost is not None and key in ("cost", f"{sides[side - 1]}_cost"):
         swept = "the cost" if key == "cost" else key
         raise InputError(f"cost {cost:g} beside a sweep over {swept}; expected one of them")
+    by_position = key == "memory" or config.get("memory") == "positions"
+    if by_position and not any(name in BOOK for name in measures):
+        told = ", ".join(measures)
+        raise InputError(
+            f"memory by position has no effect on {told}: each history counts there; expected a measure "
+            f"among {', '.join(BOOK)}"
+        )
     if any(name in EQUILIBRIUM for name in measures):
         return
     theirs = sides[other(side) - 1]

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from preplay.arguments import check_number
 from preplay.errors import InputError
@@ -16,6 +16,7 @@ from preplay.game import Side
 from preplay.growth import Limits
 from preplay.matchup import settings
 
+N = TypeVar("N", int, float)
 FULL = tuple(round(0.1 * 2**k, 1) for k in range(15))
 """r = 0.1 to 1638.4, doubling: the values that the paper's author published."""
 QUICK = (0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
@@ -23,9 +24,9 @@ COLUMNS = ("value", "size", "net", "upper", "unprepared", "histories", "question
 """What its CSV tells of each point: all that the same command gives again."""
 
 
-def columns(points: Sequence[Point]) -> tuple[str, ...]:
-    """The columns of its CSV: with fresh values, where there are any."""
-    return COLUMNS if all(point.fresh is None for point in points) else (*COLUMNS, "fresh")
+def with_fresh(columns: tuple[str, ...], points: Sequence[Point]) -> tuple[str, ...]:
+    """The columns, and that of the fresh values where there are any."""
+    return columns if all(point.fresh is None for point in points) else (*columns, "fresh")
 
 
 @dataclass(frozen=True)
@@ -86,27 +87,33 @@ def read_reference(path: Path) -> list[Reference]:
     """
     try:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{path}: cannot be read ({error}); expected a CSV of published points"
-        ) from None
-    try:
-        published = [
-            Reference(
-                row["side"],
-                float(row["randomness"]),
-                float(row["value"] if "value" in row else row["utility"]),
-                int(row["size"]),
-                path.stem,
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; expected a CSV of published points") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is no text in UTF-8; expected a CSV of published points") from None
+    published = [_reference(path, number, row) for number, row in enumerate(rows, 2)]
+    check_randomness([point.randomness for point in published])
+    return published
+
+
+def _reference(path: Path, number: int, row: Mapping[str, str | None]) -> Reference:
+    """The published point of a line, by the columns that it has."""
+    value = "value" if "value" in row else "utility"
+    for name in ("side", "randomness", value, "size"):
+        if name not in row:
+            raise InputError(
+                f"{path}: has no column '{name}'; expected side, randomness, utility (or value) and size"
             )
-            for row in rows
-        ]
-        check_randomness([point.randomness for point in published])
-        return published
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{path}: {error!r}; expected a CSV with the columns side, randomness, utility, size"
-        ) from None
+
+    def of(name: str, kind: type[N], expected: str) -> N:
+        try:
+            return kind(str(row[name]))
+        except ValueError:
+            given = "nothing" if row[name] is None else f"'{row[name]}'"
+            raise InputError(f"{path}: line {number}: {name} {given}; expected {expected}") from None
+
+    numbers = of("randomness", float, "a number"), of(value, float, "a number")
+    return Reference(str(row["side"]), *numbers, of("size", int, "a whole number"), path.stem)
 
 
 def by_side(points: Sequence[Point]) -> dict[str, list[Point]]:

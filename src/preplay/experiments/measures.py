@@ -28,5 +28,7 @@ EQUILIBRIUM = (
 )
 """What it can tell of the equilibrium of preparation, for the side: its value, bounds of that, and how
 much the side memorizes and how randomly it plays in it."""
+CERTIFIED = ("upper", "equilibrium_lower", "equilibrium_upper")
+"""What bounds the others, and is told too where a point was cut short."""
 MEASURES = (*BOOK, *BOUNDS, *EQUILIBRIUM)
 """What a sweep can tell of each point."""

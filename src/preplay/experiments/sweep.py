@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from preplay import journal
-from preplay.experiments.measures import BOOK, BOUNDS, EQUILIBRIUM
+from preplay.experiments.measures import BOOK, BOUNDS, CERTIFIED, EQUILIBRIUM, MEASURES
 from preplay.experiments.workers import computed
 from preplay.frozen import freeze
 from preplay.game import Side
@@ -209,6 +209,11 @@ def setting_text(setting: Any) -> str:
     return setting if isinstance(setting, str) else json.dumps(setting)
 
 
+def column(key: str) -> str:
+    """What the column of a setting is called: as the setting, unless another column has that name."""
+    return "setting" if key in ("side", "ending", *MEASURES) else key
+
+
 def run_task(task: Task, opening: Opening = opened, stop: Stop = NEVER) -> Point:
     """Prepare at one setting, and measure what is asked for besides; a stop request cuts it short."""
     from preplay.judging import afresh
@@ -361,7 +366,7 @@ def as_csv(points: Sequence[Point], key: str, measures: Sequence[str]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     shown, marked = marking(points, measures)
-    writer.writerow(["side", key, *shown, *(["ending"] if marked else [])])
+    writer.writerow(["side", column(key), *shown, *(["ending"] if marked else [])])
     for point in points:
         row = [point.measure(m) for m in shown]
         numbers = [round(x, 6) if isinstance(x, float) else x for x in row]
@@ -377,7 +382,9 @@ def marking(points: Sequence[Point], measures: Sequence[str]) -> tuple[tuple[str
     """
     if all(point.whole for point in points):
         return tuple(measures), False
-    bounds = ["upper"] if any(name in BOOK for name in measures) else []
-    if any(name in EQUILIBRIUM for name in measures):
-        bounds += ["equilibrium_lower", "equilibrium_upper"]
+    bounds = [
+        bound
+        for bound in CERTIFIED
+        if any(name in (BOOK if bound in BOOK else EQUILIBRIUM) for name in measures)
+    ]
     return (*measures, *(name for name in bounds if name not in measures)), True

@@ -102,6 +102,11 @@ def menus_to_hide(matchup: Matchup[S], side: Side, cost: float, loss: float | No
     if loss is not None:
         check_number("loss", loss)
     menus = matchup.menus[side - 1]
+    if menus is None and matchup.deviations[side - 1] == 0:
+        raise InputError(
+            f"deviations 0 leave side {matchup.sides[side - 1]} no moves to choose among; "
+            "expected at least 1, or none said"
+        )
     if menus is None:
         raise InputError(
             f"side {matchup.sides[side - 1]} has no moves to choose among; expected prep.choose, menus, "

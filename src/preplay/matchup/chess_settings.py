@@ -17,6 +17,7 @@ from preplay.matchup.people import Known
 from preplay.matchup.searching import Searching, limited
 from preplay.matchup.settings import (
     LIMITS,
+    SEATED,
     Offering,
     Settings,
     check_offers,
@@ -56,7 +57,11 @@ class AtBoard(Player, Known):
     """For the logistic value model: what the rating difference is worth beside the score."""
 
     def idle(self) -> Iterable[str]:
-        """Who scores one move has nothing to choose among."""
+        """Who scores one move has nothing to choose among; a fitted person has an engine of their own."""
+        if self.opponent:  # of a run: as it was recorded
+            return () if any(rival.digest for rival in self.opponent) else SEATED["opponent"]
+        if self.games is not None and self.games.weight is None:
+            return () if self.games.digest else SEATED["games"]
         return ("randomness",) if self.multipv == 1 else ()
 
 

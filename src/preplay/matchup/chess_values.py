@@ -114,16 +114,22 @@ def scale_of(
     value: ChessValue, ratings: tuple[float | None, float | None], calibration: Scale | None
 ) -> Model | Scale | None:
     """How scores become values; None where games are played out instead."""
-    if ratings != (None, None) and value.model != "logistic":
-        raise InputError(f'a rating with value.model = "{value.model}"; expected "logistic"')
+    given = {
+        f"{side}.rating = {rating:g}": rating
+        for side, rating in zip(("white", "black"), ratings, strict=True)
+        if rating is not None
+    }
+    if given and value.model != "logistic":
+        said = f'{next(iter(given))} has no effect with value.model = "{value.model}"'
+        raise InputError(f'{said}; expected "logistic"')
     if value.model == "rollouts":
         return None
     if value.model == "calibrated":
         return calibration
-    if value.model == "logistic" and ratings != (None, None):
+    if given:
         white, black = ratings
         if white is None or black is None:
-            raise InputError("a rating of one side alone; expected white.rating and black.rating")
+            raise InputError(f"{next(iter(given))} alone; expected white.rating and black.rating")
         return Rated(white - black)
     return value.model
 

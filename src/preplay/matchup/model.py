@@ -270,6 +270,15 @@ def check_matchup(matchup: object) -> None:
     check_made("matchup", matchup, Matchup, "as make_matchup gives, or open_matchup in a `with`")
 
 
+def check_by_history(matchup: Matchup[Any], what: str) -> None:
+    """Raise InputError for memory by position where each history is paid for."""
+    if matchup.position is not None:
+        raise InputError(
+            f'memory = "positions" has no effect on {what}: each history counts there; '
+            'expected "histories", from Python no position'
+        )
+
+
 def side_named(text: str, sides: tuple[str, str]) -> Side:
     """The side that a user means: by its number, or by its name in this game."""
     if text in ("1", sides[0]):

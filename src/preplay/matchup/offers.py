@@ -144,7 +144,8 @@ def choosing(
         )
     config = {name: x for name, x in matchup.config.items() if name not in given}
     if choose == 1 or deviations == 0:  # books that play prep
-        return replace(matchup, menus=(None, None), deviations=(None, None), config=config)
+        none = (0, 0) if deviations == 0 else (None, None)
+        return replace(matchup, menus=(None, None), deviations=none, config=config)
     one, two = (menus and _shorter(menus, choose, margin) for menus in offers)
     often = matchup.deviations if deviations is None else (deviations, deviations)
     return replace(matchup, menus=(one, two), deviations=often, config=config | given)

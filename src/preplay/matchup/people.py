@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,11 @@ def parse_since(text: str) -> str:
         raise ValueError("expected a date as in 2019, 2019.05 or 2019.05.31")
     if parts and len(parts[0]) != 4:
         raise ValueError("expected a date that begins with a year of four digits, as in 2019")
+    year, month, day = (int(part) for part in [*parts, "1", "1"][:3]) if parts else (1, 1, 1)
+    try:
+        date(year, month, day)
+    except ValueError:
+        raise ValueError("expected a date of the calendar, as in 2019, 2019.05 or 2019.05.31") from None
     return ".".join(part.rjust(2, "0") for part in parts)
 
 
@@ -139,7 +145,10 @@ def parse_rating(text: str) -> tuple[int, int] | None:
     low, dash, high = (part.strip() for part in text.partition("-"))
     if not dash or not all(part == "" or (part.isascii() and part.isdigit()) for part in (low, high)):
         raise InputError(f"rating '{text}'; expected a range as in 2000-2400, 2000- or -2400")
-    return int(low or 0), int(high or 9999)
+    span = int(low or 0), int(high or 9999)
+    if span[0] > span[1]:
+        raise InputError(f"rating '{text}' is reversed; expected the lower one first, as in 2000-2400")
+    return span
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -18,7 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from preplay.errors import InputError, nearest
+from preplay.arguments import shown
+from preplay.errors import InputError, expected_of, nearest
 from preplay.files import read_text
 from preplay.frozen import thawed
 from preplay.text import unprintable
@@ -73,6 +74,13 @@ IDLE: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }
 """By the key that chooses a kind, and the kind: the keys beside it that then have no effect."""
+SEATED: Mapping[str, tuple[str, ...]] = {
+    "opponent": ("engine", "options", "nodes", "depth", "milliseconds", "multipv", "randomness"),
+    "games": ("depth", "milliseconds", "multipv", "randomness"),
+}
+"""By who sits at the board of a chess matchup instead of an engine: what then nobody looks at."""
+PRICES = ("cost", "white_cost", "black_cost")
+"""The settings of what a memorized history costs."""
 OWN: Mapping[str, tuple[str, str]] = {"base": ("base1", "base2"), "prep": ("prep1", "prep2")}
 """By the table of both sides: those of each side that are taken instead of it."""
 DEEPEST = 12
@@ -149,6 +157,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def override(config: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
     """The configuration with `key.key=value` changes applied; values are JSON or else plain text."""
     result: dict[str, Any] = thawed(config)
+    said: set[tuple[str, ...]] = set()
     for change in changes:
         key, equals, text = change.partition("=")
         parts = key.strip().split(".")
@@ -167,14 +176,40 @@ def override(config: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any
                 raise InputError(f"change {shown}: '{part}' is not a table")
         for idle in IDLE.get(parts[-1], {}).get(str(value), ()):  # it belongs to what was there before
             table.pop(idle, None)
-        for common, both in OWN.items():  # and so does a table that nobody uses now
-            if parts[0] in both and all(own in result for own in both):
-                result.pop(common, None)
-        if parts[-1] in LIMITS:  # one limit takes the place of another
-            for limit in LIMITS:
+        _without_common(result, parts[0])
+        if parts[-1] in LIMITS:  # one limit takes the place of another that was there before
+            place = tuple(parts[:-1])
+            for limit in (limit for limit in LIMITS if not {place, (*place, limit)} & said):
                 table.pop(limit, None)
         table[parts[-1]] = value
+        said.add(tuple(parts))
     return result
+
+
+def _without_common(config: dict[str, Any], changed: str) -> None:
+    """Leave out a table that nobody uses now, as both sides have their own."""
+    for common, both in OWN.items():
+        if changed in both and all(own in config for own in both):
+            config.pop(common, None)
+
+
+def saying(key: str, changes: Iterable[str]) -> str | None:
+    """The first change that says something of a key: its value, a part of it, or a table that has it."""
+    for change in changes:
+        table: Any = override({}, [change])
+        parts = key.split(".")
+        while parts and isinstance(table, dict) and parts[0] in table:
+            table = table[parts.pop(0)]
+        if not parts:
+            return change
+    return None
+
+
+def check_price(cost: object, changes: Sequence[str]) -> None:
+    """Raise InputError for a price that is given and set as well: the one given counts alone."""
+    for key in PRICES:
+        if cost is not None and (change := saying(key, changes)):
+            raise InputError(f"cost {shown(cost)} and change {change}; expected one of the two")
 
 
 def _plain(text: str, change: str) -> Any:
@@ -217,6 +252,10 @@ def _first_problem(schema: type[Settings], error: ValidationError) -> str:
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     message = message[0].lower() + message[1:]
     given = problem["input"]
+    if problem["type"] == "model_type":
+        message = f"expected a table with keys among {', '.join(_known_keys(schema, place))}"
+    elif "ctx" not in problem:
+        message = expected_of(problem) or message
     if not name or isinstance(given, dict):
         return f"{name}: {message}" if name else message
     shown = json.dumps(given, default=str)

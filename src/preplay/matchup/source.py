@@ -53,7 +53,12 @@ def to_choose(
 
 
 def bound_to(
-    spec: str, side: str, repertoire: Path | None, avoid: Path | None, extend: Path | None
+    spec: str,
+    side: str,
+    repertoire: Path | None,
+    avoid: Path | None,
+    extend: Path | None,
+    changes: Sequence[str] = (),
 ) -> list[str]:
     """The changes to a chess matchup that bind the book of a side to lines of the player's own."""
     given = {"repertoire": repertoire, "avoid": avoid, "extend": extend}
@@ -62,11 +67,19 @@ def bound_to(
         name, path = next(iter(files.items()))
         raise InputError(f"--{name} {path}: lines of chess; expected a chess matchup, not '{spec}'")
     own = {"1": "white", "2": "black"}.get(side, side)
+    for name, path in files.items():
+        if change := settings.saying(f"{own}_prep.{name}", changes):
+            raise InputError(f"--{name} {path} and --set {change}; expected one of the two")
     return [f"{own}_prep.{name}={json.dumps(str(path))}" for name, path in files.items()]
 
 
-def load_config(spec: str | Path, changes: Iterable[str] = ()) -> tuple[str, dict[str, Any]]:
-    """The name and the configuration tables that `spec` stands for, with `--set` changes applied."""
+def load_config(
+    spec: str | Path, changes: Iterable[str] = (), usual: Sequence[str] = ()
+) -> tuple[str, dict[str, Any]]:
+    """The name and the configuration tables that `spec` stands for, with `--set` changes applied.
+
+    The `usual` changes come before, as if they stood in the matchup.
+    """
     spec, changes = _said(spec, changes)
     suffix = Path(spec).suffix.lower()
     if suffix == ".json":
@@ -78,8 +91,7 @@ def load_config(spec: str | Path, changes: Iterable[str] = ()) -> tuple[str, dic
         return Path(spec).stem, settings.override({"kind": "tabular", "file": spec}, changes)
     if suffix == ".toml":
         name, config = Path(spec).stem, settings.read_toml(Path(spec))
-        config.setdefault("kind", "chess")
-        if config["kind"] == "python":
+        if config.get("kind") == "python":
             config["path"] = str(Path(spec).parent / str(config.get("path", "")))
         _from_here(config, Path(spec).parent)
     elif ":" in spec and not Path(spec).exists():
@@ -95,8 +107,11 @@ def load_config(spec: str | Path, changes: Iterable[str] = ()) -> tuple[str, dic
             f"unknown matchup '{spec}'; {nearest(spec, BUILTIN)} "
             "(or give a .toml or .json file, or module:function)"
         )
-    config = settings.override(config, changes)
-    if spec in BUILTIN and not any(change.startswith("value.model") for change in changes):
+    config = settings.override(settings.override(config, usual), changes)
+    if "kind" not in config:
+        raise InputError(f"{spec}: key 'kind' is missing; expected one of {', '.join(KINDS)}")
+    _without_engines_of_people(config, changes)
+    if spec in BUILTIN and not any(change.startswith("value.model") for change in (*usual, *changes)):
         _without_games_of_people(config)
     return name, config
 
@@ -111,6 +126,24 @@ def _said(spec: str | Path, changes: Iterable[str]) -> tuple[str, list[str]]:
         if not isinstance(change, str):
             raise InputError(f"change {shown(change)}; expected text, as 'black.randomness=10'")
     return str(spec), several
+
+
+def _without_engines_of_people(config: dict[str, Any], changes: Sequence[str]) -> None:
+    """A person who is seated by a change takes the place of the engine that was there before."""
+    for side in ("white", "black"):
+        for who, idle in settings.SEATED.items():
+            player = config.get(side)
+            if (
+                config.get("kind") != "chess"
+                or not isinstance(player, dict)
+                or not player.get(who)
+                or settings.saying(f"{side}.{who}", changes) is None
+                or (isinstance(player[who], dict) and player[who].get("weight") is not None)
+            ):
+                continue
+            for key in idle:
+                if settings.saying(f"{side}.{key}", changes) is None:
+                    player.pop(key, None)
 
 
 def _without_games_of_people(config: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from preplay.frozen import freeze
 from preplay.game import S, Side
 from preplay.growth.goals import Limits
 from preplay.matchup import Matchup
-from preplay.matchup.model import check_matchup
+from preplay.matchup.model import check_by_history, check_matchup
 from preplay.runs.directory import RESULT, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.keeping import save as keep
@@ -117,6 +117,7 @@ def bounds(
     in that directory.
     """
     check_matchup(matchup)
+    check_by_history(matchup, "bounds")
     who = matchup.side(str(side))
     p = float(rare(matchup, who, cost))
     check_asked(advantage, epsilon)

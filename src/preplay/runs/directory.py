@@ -32,6 +32,8 @@ FORMAT = "preplay-run/1"
 RUN, RESULT = "run.json", "result.json"
 BOOK, BOOKS = books.FILE, ("book-1.json", "book-2.json")
 TREE, CHECKPOINT = "tree.npz", "checkpoint.npz"
+GROWTHS = "*.npz"
+"""Growth under way: the checkpoint, and beside it those of the books that a result was compared with."""
 POINTS, POINTS_TABLE = "points.jsonl", "points.csv"
 GAMES, GAMES_PGN = "games.jsonl", "games.pgn"
 WITH_BOOKS = ("prepare", "frontier", "equilibrium", "harden")

@@ -21,7 +21,7 @@ from preplay.frozen import freeze
 from preplay.game import S, Side
 from preplay.growth.goals import Ending, Limits
 from preplay.matchup import Matchup
-from preplay.matchup.model import check_matchup
+from preplay.matchup.model import check_by_history, check_matchup
 from preplay.runs.directory import (
     BOOKS,
     CHECKPOINT,
@@ -198,6 +198,7 @@ def equilibrium(
     from preplay.response import check_cost
 
     check_matchup(matchup)
+    check_by_history(matchup, "an equilibrium")
     if cost is not None and costs is not None:
         raise InputError("cost and costs are both given; expected one of them")
     check_method(method)

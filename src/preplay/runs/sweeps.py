@@ -19,6 +19,7 @@ from preplay.experiments.asking import (
     besides_of,
     check_effect,
     check_no_engines,
+    check_unsaid,
     colours_of,
     measures_of,
     price_of,
@@ -35,6 +36,7 @@ from preplay.experiments.sweep import (
     Point,
     Task,
     as_csv,
+    column,
     determine,
     marking,
     read_points,
@@ -44,8 +46,10 @@ from preplay.experiments.sweep import (
 from preplay.files import write_text
 from preplay.growth.goals import Limits
 from preplay.matchup import Matchup, load_config
+from preplay.matchup.chess_settings import Chess
 from preplay.matchup.model import side_named
 from preplay.matchup.own import check_arguments
+from preplay.matchup.settings import PRICES, check_price, saying, validate
 from preplay.matchup.source import BY_ENGINES, sides_of
 from preplay.response import check_budget, check_cost
 from preplay.runs.directory import FIGURES, POINTS, POINTS_TABLE, RESULT, RUN, Run, start
@@ -79,7 +83,7 @@ class SweepProgress(NamedTuple):
 def _rows(result: SweepResult) -> list[dict[str, Any]]:
     """The points as the JSON tells them: side, setting, the chosen measures, how each ended."""
     return [
-        {"side": p.side, result.key: p.setting}
+        {"side": p.side, column(result.key): p.setting}
         | {measure: p.measure(measure) for measure in result.measures}
         | {"ending": p.ending}
         | ({} if p.whole else {name: p.measure(name) for name in marking([p], result.measures)[0]})
@@ -135,17 +139,19 @@ class SweepResult:
         others = [p.key for p in points if p.key != key] if "key" in run.identity else []
         if others:
             raise StoreError(f"{run.path(POINTS)}: a point of {others[0]!r}; {RUN} says {key!r}")
-        rows = _kept_rows(run, key)
-        place = {(str(row["side"]), setting_text(row[key])): k for k, row in enumerate(rows)}
+        rows, settings = _kept_rows(run, key), column(key)
+        place = {(str(row["side"]), setting_text(row.get(settings))): k for k, row in enumerate(rows)}
         points.sort(key=lambda p: place.get((str(p.side), p.label), len(place)))
-        told_of = rows[0] if rows else dict.fromkeys(MEASURED)
+        told_of = rows[0] if rows else dict.fromkeys(experiment.with_fresh(MEASURED, points))
         asked = takewhile(lambda name: name != "ending", told_of)  # what follows is of points cut short
-        measures = tuple(name for name in asked if name not in ("side", key))
+        measures = tuple(name for name in asked if name not in ("side", settings))
         return cls(
             key=key,
             points=tuple(points),
             measures=measures,
-            columns=experiment.columns(points) if run.command == "figure1" else measures,
+            columns=experiment.with_fresh(experiment.COLUMNS, points)
+            if run.command == "figure1"
+            else measures,
             command=run.command,
             cost=run.identity.get("cost"),
             name=run.name,
@@ -158,12 +164,12 @@ class SweepResult:
         from preplay.runs.tables import table
 
         rows = [
-            {"side": p.side, self.key: p.setting, "ending": p.ending}
+            {"side": p.side, column(self.key): p.setting, "ending": p.ending}
             | {name: p.measure(name) for name in (*BOOK, *p.besides)}
             for p in self.points
         ]
         besides = dict.fromkeys(name for p in self.points for name in p.besides)
-        return table(rows, ("side", self.key, *BOOK, *besides, "ending"))
+        return table(rows, ("side", column(self.key), *BOOK, *besides, "ending"))
 
     def plot(self) -> Figure:
         """The measures against the setting, or the paper's Figure 1, as a matplotlib Figure."""
@@ -172,7 +178,7 @@ class SweepResult:
         if self.command == "figure1":
             return figure1_figure(experiment.by_side(self.points), self.cost or 0.0, self.published)
         title = f"{self.name}, side {self.points[0].side}" if self.points else self.name
-        return sweep_figure(self.points, self.key, self.measures, title)
+        return sweep_figure(self.points, column(self.key), self.measures, title)
 
 
 Source = str | Path | Matchup[Any] | Callable[..., Matchup[Any]]
@@ -218,6 +224,8 @@ def sweep(
     limits, kept = Limits(histories, seconds), way_of(workers, cluster, store, stop, progress)
     if isinstance(source, str | Path):
         name, config = load_config(source, changes)
+        check_unsaid(key, changes)
+        check_price(cost, changes)
         if config.get("kind") not in BY_ENGINES:
             check_no_engines(store=store)  # not the cluster, which may be the environment's word
         sides, opening = sides_of(config), None
@@ -344,11 +352,19 @@ def figure1(
     kept = way_of(workers, cluster, store, stop, progress)
     nodes = QUICK_NODES if quick else PAPER_NODES
     own = (*nodes, *AS_PUBLISHED) if spec == "chess" else ()
-    name, config = load_config(spec, (*own, *several("changes", changes)))
+    name, config = load_config(spec, changes := several("changes", changes), usual=own)
     if config.get("kind") != "chess":
         raise InputError(f"matchup '{spec}' is not chess; use `preplay sweep` for other games")
+    for side in colours:
+        check_unsaid("black.randomness" if side == 1 else "white.randomness", changes)
+    if change := next((c for key in PRICES if (c := saying(key, changes))), None):
+        raise InputError(
+            f"change {change}: a figure has one cost for both sides; expected it as its cost"
+        )
     config["cost"] = price
     tasks = experiment.tasks(name, config, values, colours, price, kept, limits, fresh)
+    for task in tasks:
+        validate(Chess, task.config, "chess matchup")
     results = determine([replace(tasks[0], config=config)])
     identity = {**results.shared, "randomness": list(values), "sides": list(colours)}
     asked = {"fresh": fresh or None, "histories": histories, "seconds": seconds}
@@ -362,7 +378,8 @@ def figure1(
     result = SweepResult(
         key="randomness",
         points=tuple(p for curve in experiment.by_side(points).values() for p in curve),
-        columns=experiment.columns(points),
+        measures=experiment.with_fresh(MEASURED, points),
+        columns=experiment.with_fresh(experiment.COLUMNS, points),
         command="figure1",
         cost=price,
         published=drawn,

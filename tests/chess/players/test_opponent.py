@@ -314,6 +314,8 @@ def test_games_without_dates_have_none(files: Path, capsys: pytest.CaptureFixtur
     assert code == 0
     assert "games drawn at random" in out
     assert "0000" not in out
+    assert "games held out" in out
+    assert "newest games" not in out
 
 
 @needs_stockfish
@@ -432,6 +434,12 @@ def test_people_need_one_description(files: Path, capsys: pytest.CaptureFixture[
         (("--rating", "2000"), "rating '2000'; expected a range as in 2000-2400"),
         (("--level", "2000"), "level '2000'; expected NAME=VALUE"),
         (("--since", "2030"), "among those of --since"),
+        (("--until", "1990"), "among those of --since, --until, --speed and --rating"),
+        (("--since", "2020-13"), "--since 2020-13; expected a date of the calendar"),
+        (("--until", "2019.02.30"), "--until 2019.02.30; expected a date of the calendar"),
+        (("--since", "2020", "--until", "2019"), "since 2020 and until 2019 leave no day; expected the"),
+        (("--since", "2020.05", "--until", "2020"), "since 2020.05 and until 2020 leave no day"),
+        (("--rating", "2400-2000"), "rating '2400-2000' is reversed; expected the lower one first"),
         (("--player", "Nobody"), "no game of chess in which 'Nobody' has Black"),
         (("--save", "."), "cannot be written (is a directory)"),
     ],

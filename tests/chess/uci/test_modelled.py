@@ -185,8 +185,13 @@ def test_python_chess_meets_the_opponent_of_a_run(
     for wrong, told in (
         (("--book", run), "expected one of them"),
         (("--side", "black"), "holds a book for white"),
+        (("--side", "black", "--install-hint"), "holds a book for white"),
+        (("--nodes", 5), f"--nodes 5 with --as-opponent {run}: the run says how its opponent plays"),
+        (("--by-history", "--install-hint"), f"--by-history with --as-opponent {run}: the run says"),
     ):
         code, _, err = preplay(capsys, "uci", "--as-opponent", run, *wrong)
         assert (code, told in err) == (1, True)
     code, out, _ = preplay(capsys, "uci", "--as-opponent", run, "--install-hint")
     assert f"--as-opponent {run}" in out
+    code, _, err = preplay(capsys, "uci", "--as-opponent", tmp_path / "none", "--install-hint")
+    assert (code, err.count("\n"), "none" in err) == (1, 1, True)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from preplay.chess.players.archive import GameTags
+from preplay.errors import InputError
 from preplay.game import Side
 
 SPEEDS = ("bullet", "blitz", "rapid", "classical", "correspondence")
@@ -21,6 +22,12 @@ class GameFilter:
     rating: tuple[int, int] | None = None
     until: str = ""
     """The day before which games were played, written like `since`."""
+
+    def __post_init__(self) -> None:
+        if self.until and self.until <= self.since:
+            raise InputError(
+                f"since {self.since} and until {self.until} leave no day; expected the earlier date first"
+            )
 
     def takes(self, tags: GameTags, side: Side) -> bool:
         """Whether a game counts for the player of `side`."""

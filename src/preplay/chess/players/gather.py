@@ -209,7 +209,7 @@ def _nobody(
     start = f"{where}: no game of chess in which {who} has {colour}"
     if seen.skipped.filtered:
         count = seen.skipped.filtered
-        return f"{start} among those of --since, --speed and --rating ({count} without these)"
+        return f"{start} among those of --since, --until, --speed and --rating ({count} without these)"
     if seen.skipped.other_side:
         return f"{start}; {seen.skipped.other_side} with {other}: did you mean --side {other.lower()}?"
     known = [name for name, _ in others.most_common(8) if name]
@@ -234,7 +234,7 @@ def _warnings(
     for name, count in list(other_spellings(wanted, others).items())[:3]:
         yield f"'{name}' has {count} games: if it is the same player, add --player \"{name}\""
     if len(games) < FEW:
-        yield f"{len(games)} games are few: the model leans on the engine and the population"
+        yield f"{len(games)} games are few: the model leans on what stands in for more of them"
     if seen.skipped.other_side > 4 * len(games):
         yield f"{seen.skipped.other_side} games have the player on {other}, only {len(games)} on {colour}"
     if len(speeds) > 1 and not which.speeds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -243,6 +243,14 @@ def softmax(scores: Sequence[float], randomness: float) -> list[float]:
         raise InputError(f"scores {shown(scores)}; expected a list of at least one number") from None
     total = math.fsum(weights)
     return [weight / total for weight in weights]
+
+
+def check_answers(answers: object, asked: int) -> None:
+    """Raise GameError unless a policy, menus or an evaluator gave one answer to each question."""
+    if not isinstance(answers, Sized):
+        raise GameError(f"{shown(answers)} is no list of answers; expected one for each question")
+    if len(answers) != asked:
+        raise GameError(f"{len(answers)} answers to {asked} questions; expected one each")
 
 
 def check_distribution(distribution: Distribution, where: str) -> None:

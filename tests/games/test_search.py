@@ -234,3 +234,9 @@ def test_a_menu_is_the_best_actions_the_played_one_first(
     assert [option.opinion for option in menu] == [mine[option.action] for option in menu]
     near = sorted((v for v in mine.values() if v >= max(mine.values()) - margin), reverse=True)
     assert [option.opinion for option in menu] == near[:most]
+
+
+def test_a_utility_outside_the_scale_is_refused() -> None:
+    game = NestedGame(Branch(1, (7.0, 1.0)))
+    with pytest.raises(GameError, match=r"utility 7\.0; expected a number in \[0, 1\]"):
+        SearchPolicy(game, 2).distributions([game.root()])

@@ -14,6 +14,7 @@ from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts, sample
 from preplay.policy import Menu, Option, menu_of, softmax
 from preplay.randomness import seed_of
+from preplay.value import utility_of
 
 STREAM = 2
 """The stream of `preplay.randomness` that the simulations draw from."""
@@ -119,7 +120,7 @@ class _Visited(Generic[S]):
 def _node(game: Game[S], state: S, rng: random.Random) -> _Visited[S]:
     player = game.player(state)
     if player == FINAL:
-        return _Visited(state, player, utility=game.utility(state))
+        return _Visited(state, player, utility=utility_of(game, state))
     if player == CHANCE:
         outcomes = game.chance(state)
         return _Visited(state, player, actions=list(outcomes), weights=list(outcomes.values()))

@@ -13,6 +13,7 @@ from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts
 from preplay.policy import Menu, Option, menu_of, softmax
 from preplay.randomness import seed_of
+from preplay.value import utility_of
 
 KEPT = 200_000
 """Positions of earlier searches that are remembered, about."""
@@ -141,7 +142,7 @@ class _Search(Generic[S]):
         """Player 1's value if it lies between `low` and `high`, else a bound on that side of it."""
         player = self.game.player(state)
         if player == FINAL:
-            return self.game.utility(state)
+            return utility_of(self.game, state)
         if self.key is None:
             return self._look(state, player, depth, low, high)
         if player == CHANCE or depth == 0:

@@ -38,7 +38,7 @@ from preplay.growth.window import Asked, Window
 from preplay.policy import REST, Policy, check_pair
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Bools, Tree
-from preplay.value import Evaluator, check_evaluator
+from preplay.value import Evaluator, check_evaluator, utility_of
 
 TINY = 1e-300
 """The cost that makes everything matter."""
@@ -231,7 +231,7 @@ class ContestedGrowth(Generic[S]):
         built, (base, prep) = self.met.built, shares
         k = built.add(parent, action, player, base, prep)
         if player == FINAL:
-            built.value[k] = self.met.utility(k, state)
+            built.value[k] = utility_of(self.met.game, state)
             built.stage[k] = CLOSED
         elif reach.most <= self.limits.negligible:
             built.value[k] = built.radius[k] = 0.5

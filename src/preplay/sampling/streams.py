@@ -19,13 +19,12 @@ from typing import Generic
 
 import numpy as np
 
-from preplay.arguments import is_share
-from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.policy import Ahead, Policy, ahead_of, check_distribution
 from preplay.randomness import generator
 from preplay.sampling.rollouts import Outcomes, PlayoutRequest, PlayoutStart, Sampler
 from preplay.stopping import NEVER, Stop
+from preplay.value import utility_of
 
 PIECE = 32
 """Playouts between the first two looks at the clock of samplers that cannot stop by themselves."""
@@ -213,9 +212,7 @@ class Playout(Generic[S]):
         while (player := self.game.player(self.state)) == CHANCE:
             self._move(self.game.chance(self.state))
         if player == FINAL:
-            self.utility = self.game.utility(self.state)
-            if not is_share(self.utility):
-                raise GameError(f"{self._where}: utility {self.utility}; expected a number in [0, 1]")
+            self.utility = utility_of(self.game, self.state)
             self.over = True
             return False
         ahead = self.ahead[player - 1]

@@ -21,7 +21,7 @@ from preplay.arguments import check_number
 from preplay.game import Game, S, Side, walk
 from preplay.growth import Grown
 from preplay.growth.goals import Ending
-from preplay.policy import REST, Ahead, ahead_of
+from preplay.policy import REST, Ahead, ahead_of, check_answers
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Ints, Tree
 from preplay.value import Evaluator, Value, check_evaluator
@@ -359,7 +359,9 @@ def ask(game: Game[S], oracle: Evaluator[S], histories: Sequence[History], stop:
     states = [walk(game, history) for history in histories]
     ahead = ahead_of(oracle)
     if ahead is None:
-        return list(oracle.values(states)) if states else []
+        told = oracle.values(states) if states else []
+        check_answers(told, len(states))
+        return list(told)
     ahead.prefetch(states)
     answers: list[Value] = []
     try:

@@ -434,13 +434,13 @@ class _Broken(tabular.TabularGame):
 
     told: Mapping[str, Any] = {}
 
-    def player(self, state: tabular.Node) -> int:
+    def player(self, state: tabular.Node) -> Any:
         return self._told("player", state, super().player(state))
 
     def chance(self, state: tabular.Node) -> Any:
         return self._told("chance", state, super().chance(state))
 
-    def utility(self, state: tabular.Node) -> float:
+    def utility(self, state: tabular.Node) -> Any:
         return self._told("utility", state, super().utility(state))
 
     def _told(self, name: str, state: tabular.Node, right: Any) -> Any:

@@ -100,6 +100,8 @@ def play_games(
             with stop.interruptible():
                 answer = None if question is None else _answer(matchup, question)
         except KeyboardInterrupt:
+            if not stop.requested:
+                raise
             return
         try:
             _ask(matchup, running, game, game.send(answer))

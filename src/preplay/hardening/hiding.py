@@ -242,6 +242,8 @@ def _worked_out(
                 growth.expand(wanted[np.argsort(-hope[wanted], kind="stable")][:most].tolist())
                 continue
         except KeyboardInterrupt:
+            if not growing.asked:
+                raise
             ending = growing.reason
         beside = beside or softmax_pairs(at, price, found.y)
         if growth.before is None:

@@ -16,6 +16,8 @@ from commandline import preplay as command
 
 import preplay
 from preplay import CHANCE, FINAL, InputError
+from preplay.cli.prepare import print_book
+from preplay.matchup.model import label_of
 from preplay.report.gather import gather
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -756,3 +758,15 @@ def test_code_that_is_none_is_told_in_one_line(module: Path, capsys: pytest.Capt
     code, _, err = command(capsys, "prepare", written(module, "def build(:\n"), "--side", 1)
     assert code == 1
     assert "SyntaxError: invalid syntax (my_coins.py, line 1)" in err
+
+
+def test_sides_may_be_called_like_numbers_or_colours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [label_of(name) for name in ("2", "²", "٣", "white")] == [2, "²", "٣", "white"]
+    raised = coins(sides=("²", "³"))
+    result = preplay.prepare(raised, "³", 0.01, save=tmp_path / "run")
+    assert result.side == preplay.load_run(tmp_path / "run").side == "³"
+    coloured = coins(sides=("white", "black"))
+    print_book(coloured, preplay.prepare(coloured, "black", 0.01), 3)
+    assert "points per 100 games" not in capsys.readouterr().out

@@ -220,8 +220,12 @@ class Matchup(Generic[S]):
 
     def label(self, side: Side) -> str | int:
         """What a side is called in results: a number, or a colour in chess."""
-        name = self.sides[side - 1]
-        return int(name) if name.isdigit() else name
+        return label_of(self.sides[side - 1])
+
+    @property
+    def on_boards(self) -> bool:
+        """Whether it is chess, whatever the sides are called."""
+        return self.notation is not None and bool(self.notation.start)
 
     def cost(self, side: Side, given: float | None) -> float:
         """The price to use: the one given, else the matchup's own."""
@@ -260,6 +264,11 @@ class Matchup(Generic[S]):
 def check_matchup(matchup: object) -> None:
     """Raise InputError for what is no matchup, as its name where it has to be open."""
     check_made("matchup", matchup, Matchup, "as make_matchup gives, or open_matchup in a `with`")
+
+
+def label_of(name: str) -> str | int:
+    """What a side of this name is called in results: a number, or as it is, like a colour in chess."""
+    return int(name) if name.isascii() and name.isdecimal() else name
 
 
 def side_named(text: str, sides: tuple[str, str]) -> Side:

@@ -21,7 +21,7 @@ from preplay.errors import InputError, StoreError
 from preplay.files import parse_json, read_text, write_text
 from preplay.frozen import freeze, frozen, thawed
 from preplay.game import Side
-from preplay.matchup.model import side_named
+from preplay.matchup.model import label_of, side_named
 from preplay.matchup.source import BY_ENGINES, sides_of
 
 if TYPE_CHECKING:
@@ -74,8 +74,7 @@ class Run:
 
     def label(self, side: Side) -> str | int:
         """What a side is called in results: a number, or a colour in chess."""
-        name = self.sides[side - 1]
-        return int(name) if name.isdigit() else name
+        return label_of(self.sides[side - 1])
 
     def path(self, name: str) -> Path:
         """A file of this run."""

@@ -13,11 +13,8 @@ from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts, sample
 from preplay.policy import Menu, Option, menu_of, softmax
-from preplay.randomness import seed_of
+from preplay.randomness import TREE_SEARCH, seed_of
 from preplay.value import utility_of
-
-STREAM = 2
-"""The stream of `preplay.randomness` that the simulations draw from."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class MctsPolicy(Generic[S]):
 
     def visits(self, state: S) -> dict[str, int]:
         """How many simulations began with each action at a decision."""
-        rng = random.Random(seed_of(self.seed, self.game.history(state), stream=STREAM))
+        rng = random.Random(seed_of(self.seed, self.game.history(state), stream=TREE_SEARCH))
         root = _node(self.game, state, rng)
         estimate = self._estimate(rng)
         for _ in range(self.simulations):

@@ -12,13 +12,11 @@ from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts
 from preplay.policy import Menu, Option, menu_of, softmax
-from preplay.randomness import seed_of
+from preplay.randomness import SEARCH, seed_of
 from preplay.value import utility_of
 
 KEPT = 200_000
 """Positions of earlier searches that are remembered, about."""
-STREAM = 1
-"""The stream of `preplay.randomness` that the play-outs draw from."""
 
 
 @dataclass
@@ -104,7 +102,7 @@ class SearchPolicy(Generic[S]):
         play = playouts(game)
 
         def mean(state: S) -> float:
-            rng = random.Random(seed_of(seed, game.history(state), stream=STREAM))
+            rng = random.Random(seed_of(seed, game.history(state), stream=SEARCH))
             return sum(play(state, rng) for _ in range(count)) / count
 
         return mean

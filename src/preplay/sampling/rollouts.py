@@ -18,7 +18,7 @@ from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.games.playout import PlaysItself, playouts
 from preplay.policy import REST, Policy, Uniform, check_distribution, check_pair, spread_rest
-from preplay.randomness import seed_of
+from preplay.randomness import PLAYOUTS, seed_of
 from preplay.tree import Floats
 from preplay.value import Value, check_utility, utility_of
 
@@ -89,7 +89,8 @@ class PlayoutStart(Generic[S]):
     states: tuple[S, ...]
     cumulative: tuple[float, ...] = ()
     """The probabilities of `states` but the last, summed up."""
-    purpose: int = 0
+    purpose: int = PLAYOUTS
+    """One of the streams of `preplay.randomness`."""
 
 
 def at(game: Game[S], state: S) -> PlayoutStart[S]:

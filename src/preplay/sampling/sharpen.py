@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from preplay.game import FINAL, Game, S, Side
+from preplay.randomness import BOOK, POOL
 from preplay.response import check_cost, reach
 from preplay.sampling import _regret as loops
 from preplay.sampling.adaptive import PARTS, AdaptiveRollouts, Estimate
@@ -38,9 +39,8 @@ from preplay.tree import Bools, Floats, Ints, Tree
 BLOCK = 32
 """The least number of playouts added to an estimate; fewer hardly move its radius."""
 
-_OWN: Final = 0  # playouts from an own history
-_POOL: Final = 1  # playouts from the pool of exits below it
-_BOOK: Final = 2  # playouts from all exits of the chosen book
+_OWN: Final = 0  # the row of playouts from own histories
+_POOL: Final = 1  # the row of playouts from the pools of exits below them
 
 Indices = npt.NDArray[np.intp]
 SharpenEnding = Literal["certified", "open", "samples", "seconds", "interrupted"]
@@ -278,7 +278,7 @@ class _Doubt(Generic[S]):
         exits = exits[width > 0.0]
         weight = float(self.pi[exits].sum())
         delta = self.share * self.rollouts.delta / PARTS
-        arm = _Arm(self._lottery(0, exits, _BOOK), delta, 0.5, 0.0, 1.0)
+        arm = _Arm(self._lottery(0, exits, BOOK), delta, 0.5, 0.0, 1.0)
         while weight * (arm.high - arm.low) > 2.0 * radius:
             if self.room == 0 or stop.asked or self._sample([arm], stop) is None:
                 return exact + weight * arm.low, exact + weight * arm.high, False
@@ -314,7 +314,7 @@ class _Doubt(Generic[S]):
             delta = self.rollouts.delta / PARTS * float(self.pi[k]) / max(1, self.game.longest)
             if row == _POOL:
                 delta *= self.share
-                start = self._lottery(k, self._pool(k), _POOL)
+                start = self._lottery(k, self._pool(k), POOL)
                 estimate = Estimate()
             else:
                 start = at(self.game, self._state(k))

@@ -21,7 +21,7 @@ import numpy as np
 
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.policy import Ahead, Policy, ahead_of, check_distribution
-from preplay.randomness import generator
+from preplay.randomness import generator, playout_stream
 from preplay.sampling.rollouts import Outcomes, PlayoutRequest, PlayoutStart, Sampler
 from preplay.stopping import NEVER, Stop
 from preplay.value import utility_of
@@ -30,8 +30,6 @@ PIECE = 32
 """Playouts between the first two looks at the clock of samplers that cannot stop by themselves."""
 QUICK = 0.1
 """Where so many playouts take fewer seconds than this, twice as many follow."""
-_PURPOSES = 8
-"""More than there are purposes of a start."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +200,7 @@ class Playout(Generic[S]):
 
     def begin(self) -> None:
         """Set up the game; its random numbers follow from the start and its number."""
-        stream = self.start.purpose + _PURPOSES * self.number
+        stream = playout_stream(self.start.purpose, self.number)
         self.rng = generator(self.seed, self.start.key, stream=stream)
         states = self.start.states
         self.state = states[self._draw(self.start.cumulative)] if len(states) > 1 else states[0]

@@ -83,6 +83,10 @@ class Tree:
         is all there is, and its v(h) stands for what the side has without a book."""
         return self.size > 1 or not bool(self.open[0]) or bool(self.player[0] == side)
 
+    def value_for(self, side: Side) -> Floats:
+        """[n] what v(h) is to a side, NaN where nobody needs it."""
+        return self.value if side == 1 else 1.0 - self.value
+
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays together."""

@@ -208,7 +208,7 @@ class _Doubt(Generic[S]):
         self.pi = reach(tree, side)
         self.above = loops.own_above(tree.parent, tree.player, side)
         unknown = np.isnan(tree.value)
-        mean = np.where(unknown, 0.5, tree.value if side == 1 else 1.0 - tree.value)
+        mean = np.where(unknown, 0.5, tree.value_for(side))
         radius = np.where(unknown, 0.5, tree.radius)
         low, high = np.maximum(0.0, mean - radius), np.minimum(1.0, mean + radius)
         leaves = tree.leaves

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 from preplay.errors import InputError
-from preplay.files import check_writable, parse_json, read_arrays, read_text, replacing, write_text
+from preplay.files import (
+    check_writable,
+    parse_json,
+    read_arrays,
+    read_text,
+    replacing,
+    write_arrays,
+    write_text,
+)
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -131,3 +139,10 @@ def test_a_check_makes_no_folders(tmp_path: Path) -> None:
     assert path.read_text() == "text"
     with pytest.raises(InputError, match="cannot be written"):
         check_writable(path / "d" / "e.txt")  # below a file
+
+
+def test_arrays_are_found_again(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "deep" / "arrays.npz", {"a": np.arange(3), "b": np.array(["x", "ü"])})
+    found = read_arrays(tmp_path / "deep" / "arrays.npz")
+    assert {name: array.tolist() for name, array in found.items()} == {"a": [0, 1, 2], "b": ["x", "ü"]}
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["arrays.npz"]

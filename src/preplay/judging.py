@@ -23,7 +23,7 @@ from preplay.growth import Grown
 from preplay.growth.goals import Ending
 from preplay.policy import REST, Ahead, ahead_of, check_answers
 from preplay.stopping import NEVER, Stop
-from preplay.tree import Ints, Tree
+from preplay.tree import Floats, Ints, Tree
 from preplay.value import Evaluator, Value, check_evaluator
 
 CONFIDENT = 1.96
@@ -350,8 +350,13 @@ def afresh(
     value[ends] = [answer.mean for answer in answers]
     found = response.evaluate(replace(tree, value=value), side, choice.book)
     apart = response.reach(tree, side)[ends] * (value[ends] - tree.value[ends])
-    spread = CONFIDENT * math.sqrt(float(np.square(apart).sum()))
-    return Fresh(found, max(abs(found - choice.value), spread))
+    return Fresh(found, error_of(found - choice.value, apart))
+
+
+def error_of(moved: float, apart: Floats) -> float:
+    """How far a value may be off (95 %) that a fresh search has moved: by so much in all, and by each of
+    these parts."""
+    return max(abs(moved), CONFIDENT * math.sqrt(float(np.square(apart).sum())))
 
 
 def ask(game: Game[S], oracle: Evaluator[S], histories: Sequence[History], stop: Stop) -> list[Value]:

@@ -165,6 +165,14 @@ def spread_rest(distribution: Distribution, actions: Sequence[str]) -> Distribut
     return {action: p / total for action, p in named.items()}
 
 
+def probability(play: Distribution, action: str, legal: int) -> float:
+    """How likely an action is, one of so many; those that are not named share `REST` equally."""
+    if action in play:
+        return play[action]
+    named = len(play) - (REST in play)
+    return play.get(REST, 0.0) / (legal - named) if legal > named else 0.0
+
+
 def check_policy(policy: object, what: str) -> None:
     """Raise InputError unless somebody can be asked for distributions."""
     if not callable(getattr(policy, "distributions", None)):

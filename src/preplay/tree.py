@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from preplay.arguments import as_path
 from preplay.errors import InputError, StoreError
-from preplay.files import read_arrays, replacing
+from preplay.files import read_arrays, write_arrays
 from preplay.game import FINAL, Side, check_side
 
 Floats = npt.NDArray[np.float64]
@@ -261,8 +261,7 @@ def save(tree: Tree, path: Path | str) -> None:
     """Write a tree as a compressed .npz file."""
     parts = {f.name: getattr(tree, f.name) for f in fields(tree)}
     columns = {name: np.asarray(part) for name, part in parts.items() if part is not None}
-    with replacing(as_path("path", path)) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **columns)  # type: ignore[arg-type]
+    write_arrays(as_path("path", path), columns)
 
 
 def load(path: Path | str) -> Tree:

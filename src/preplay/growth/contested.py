@@ -26,10 +26,11 @@ import numpy.typing as npt
 
 from preplay.arguments import check_both, check_made
 from preplay.errors import GameError
+from preplay.files import write_arrays
 from preplay.game import CHANCE, FINAL, Distribution, Game, S
 from preplay.growth.asking import Questions, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED
-from preplay.growth.columns import read_columns, reading, save_columns
+from preplay.growth.columns import read_columns, reading
 from preplay.growth.goals import Ending, GrowthProgress, Limits, check_prices
 from preplay.growth.holdings import Holdings
 from preplay.growth.met import Met
@@ -306,7 +307,7 @@ class ContestedGrowth(Generic[S]):
     def save(self) -> None:
         """Write what was marked to the checkpoint, or what is known where nothing was."""
         if self.checkpoint is not None:
-            save_columns(self.checkpoint, self._marked or self._columns())
+            write_arrays(self.checkpoint, self._marked or self._columns())
             self._saved = time.monotonic()
 
     def _columns(self) -> dict[str, npt.NDArray[np.generic]]:

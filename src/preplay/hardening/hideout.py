@@ -18,6 +18,7 @@ from typing import Generic, NamedTuple
 import numpy as np
 
 from preplay.errors import InputError
+from preplay.files import write_arrays
 from preplay.game import (
     CHANCE,
     FINAL,
@@ -30,7 +31,7 @@ from preplay.game import (
     mover_at,
     other,
 )
-from preplay.growth.columns import read_columns, reading, save_columns
+from preplay.growth.columns import read_columns, reading
 from preplay.policy import REST, Menu, Menus, Policy, check_answers, check_distribution
 from preplay.stopping import Stop
 from preplay.tree import Bools, Bytes, Floats, Ints
@@ -169,7 +170,7 @@ class Hiding(Generic[S]):
             "told": np.array(told, dtype=np.float64),
             "purpose": np.array(self.purpose),
         }
-        save_columns(self.checkpoint, columns)
+        write_arrays(self.checkpoint, columns)
         self._saved = time.monotonic()
 
     def _snapshot(self) -> tuple[Floats, int, int]:

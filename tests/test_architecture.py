@@ -30,7 +30,7 @@ LAYERS = (
     ("growth", "games growth response"),
     ("worth", "_kernels accounts logistic programs value"),
     ("play", "book policy tree"),
-    ("tools", "arguments compiled files frozen game journal randomness scoring stopping text"),
+    ("tools", "arguments compiled files frozen game journal machine randomness scoring stopping text"),
     ("errors", "errors"),
 )
 """From the top to the ground. A room may import from the layers below its own, never beside or above."""

@@ -7,7 +7,6 @@ idle. Here many games are under way, each asks ahead, and the one that asked fir
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -20,6 +19,7 @@ from typing import Generic
 import numpy as np
 
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
+from preplay.machine import cores
 from preplay.policy import Ahead, Policy, ahead_of, check_distribution
 from preplay.randomness import generator, playout_stream
 from preplay.sampling.rollouts import Outcomes, PlayoutRequest, PlayoutStart, Sampler
@@ -124,7 +124,7 @@ def play_alike(
     finished = 0
     at_once = max(sampler.at_once for sampler in samplers)
     if stop.timed:  # enough for the engines, and few that are unfinished when time is up
-        at_once = min(at_once, max(16, 2 * (os.cpu_count() or 1)))
+        at_once = min(at_once, max(16, 2 * cores()))
     try:
         with stop.interruptible(), closing(_moves(alternating, at_once)) as moves:
             for _ in moves:

@@ -113,6 +113,7 @@ Menu = tuple[Option, ...]
 """The actions that a book may choose from, the first choice first; empty: the book plays prep."""
 
 
+@runtime_checkable
 class Menus(Protocol[S_contra]):
     """What a book may play instead of prep's first choice. Like a policy it is asked in batches."""
 
@@ -173,9 +174,14 @@ def probability(play: Distribution, action: str, legal: int) -> float:
     return play.get(REST, 0.0) / (legal - named) if legal > named else 0.0
 
 
+def is_policy(given: object) -> bool:
+    """Whether somebody can be asked for distributions; a class of policies cannot."""
+    return callable(getattr(given, "distributions", None)) and not isinstance(given, type)
+
+
 def check_policy(policy: object, what: str) -> None:
     """Raise InputError unless somebody can be asked for distributions."""
-    if not callable(getattr(policy, "distributions", None)):
+    if not is_policy(policy):
         plain = "; wrap a plain function in PolicyFunction" if callable(policy) else ""
         raise InputError(
             f"{what} is a {type(policy).__name__}; expected a policy with `distributions`{plain}"

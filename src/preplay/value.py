@@ -74,9 +74,14 @@ def check_utility(utility: object, history: Sequence[str]) -> None:
         raise GameError(f"history {list(history)}: utility {shown(utility)}; expected a number in [0, 1]")
 
 
+def is_evaluator(given: object) -> bool:
+    """Whether somebody can be asked for values; a class of evaluators, or a dict, cannot."""
+    return callable(getattr(given, "values", None)) and not isinstance(given, Mapping | type)
+
+
 def check_evaluator(value: object, what: str = "value") -> None:
     """Raise InputError unless somebody can be asked for values."""
-    if not callable(getattr(value, "values", None)) or isinstance(value, Mapping):
+    if not is_evaluator(value):
         plain = "; wrap a plain function in ValueFunction" if callable(value) else ""
         raise InputError(
             f"{what} is a {type(value).__name__}; expected an evaluator with `values`{plain}"

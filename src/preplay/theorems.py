@@ -1,4 +1,4 @@
-"""The paper's bounds: Theorem 1 (predictable play is exploitable), Theorem 2, Lemma 1."""
+"""The paper's bounds: Theorem 1 (predictable play is exploitable), Theorem 2, Lemmas 1 and 3."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class Lemma1Count:
 
 
 def lemma1(tree: Tree, side: Side, p: float, longest: int) -> Lemma1Count:
-    """Lemma 1 on a tree grown with the goal `Lemma1Count(p)`."""
+    """Lemma 1 on a tree grown with the goal `Lemma1(p)` of `growth.goals`."""
     response.check_cost(p)
     tree.check_price(side, p)
     count = int(np.sum(response.reach(tree, side) >= p))

@@ -137,7 +137,8 @@ class Run:
             raise InputError(f"{made}; expected {', '.join(WITH_BOOKS[:-1])} or {WITH_BOOKS[-1]}")
 
     def book(self, side: str | None = None) -> books.Book:
-        """The book of `prepare`, the largest of `frontier`, or a side's mixed book of `equilibrium`."""
+        """The book of `prepare`, the largest of `frontier`, a side's mixed book of `equilibrium`, or of
+        `harden` the mix, unless the preparer's best book is asked for."""
         book = books.load(self.book_file(side))
         if side is not None and side_named(side, self.sides) != book.side:
             raise InputError(

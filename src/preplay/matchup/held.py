@@ -28,7 +28,7 @@ from preplay.policy import (
 )
 from preplay.value import Evaluator, is_evaluator
 
-Play = Policy[S] | Callable[[S], Distribution]
+PolicyLike = Policy[S] | Callable[[S], Distribution]
 """How somebody plays: a policy, or a function from a state to a distribution over its actions."""
 
 OF_THE_GAME = (Uniform, SearchPolicy, MctsPolicy)
@@ -56,7 +56,10 @@ def _check_history(game: Game[S], state: S, right: tuple[str, ...]) -> None:
 
 
 def both_of(
-    given: Play[S] | tuple[Play[S], Play[S]], what: str, game: Game[S], placed: Placed[S] | None = None
+    given: PolicyLike[S] | tuple[PolicyLike[S], PolicyLike[S]],
+    what: str,
+    game: Game[S],
+    placed: Placed[S] | None = None,
 ) -> tuple[Policy[S], Policy[S]]:
     """A policy for each side, as a user gives them."""
     both = given if isinstance(given, tuple) else (given, given)
@@ -65,7 +68,7 @@ def both_of(
     return _held(both[0], what, game, placed), _held(both[1], what, game, placed)
 
 
-def _held(play: Play[S], what: str, game: Game[S], placed: Placed[S] | None) -> Policy[S]:
+def _held(play: PolicyLike[S], what: str, game: Game[S], placed: Placed[S] | None) -> Policy[S]:
     policy: Any = play
     if not is_policy(play):
         if isinstance(play, type) or not callable(play):

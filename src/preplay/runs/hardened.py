@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 UNHARDENED, CHOOSING = "checkpoint-unhardened.npz", "checkpoint-choosing.npz"
 """Growth under way against the side as it plays now, and of a preparer who chooses against the mix."""
-CALIBRATION = 0.3
+CALIBRATING = 0.3
 """What calibration games take of the time, at most."""
 HIDING = 0.5
 """What hardening takes of the time, and of the rest what looking at the side as it plays now does."""
@@ -161,7 +161,7 @@ def harden(
         }  # fmt: skip
         run = start(as_path("save", save), "harden", matchup.name, identity, matchup.versions)
     if matchup.calibration is not None:
-        matchup.calibration.curve(pace.stopping(stop, CALIBRATION), progress)
+        matchup.calibration.curve(pace.stopping(stop, CALIBRATING), progress)
     found = solve(
         matchup,
         hides,

@@ -42,7 +42,7 @@ BLOCK = 32
 _OWN: Final = 0  # the row of playouts from own histories
 _POOL: Final = 1  # the row of playouts from the pools of exits below them
 
-Indices = npt.NDArray[np.intp]
+Nodes = npt.NDArray[np.intp]
 SharpenEnding = Literal["certified", "open", "samples", "seconds", "interrupted"]
 
 
@@ -241,7 +241,7 @@ class _Doubt(Generic[S]):
         )
         return _Bounds(net, lower, upper, regret, chosen, eager, torn)
 
-    def arms(self, bounds: _Bounds, epsilon: float) -> Indices:
+    def arms(self, bounds: _Bounds, epsilon: float) -> Nodes:
         """[m, 2] the arms worth sampling: what keeps the regret up, the most for a playout first.
 
         None if the rest of the regret, above ε, is what open histories may hold.
@@ -254,7 +254,7 @@ class _Doubt(Generic[S]):
         profit = width / self.taken
         return np.argwhere(profit >= 0.5 * profit.max())
 
-    def narrow(self, arms: Indices, stop: Stop) -> bool:
+    def narrow(self, arms: Nodes, stop: Stop) -> bool:
         """More playouts for all of these arms in one batch; whether they came to their end."""
         pulled = [(row, k, self._arm(row, k)) for row, k in arms[: self.room].tolist()]
         played = self._sample([arm for _, _, arm in pulled], stop)
@@ -268,7 +268,7 @@ class _Doubt(Generic[S]):
                 self.rollouts.estimates[arm.start.key] = arm.estimate
         return True
 
-    def certify(self, exits: Indices, radius: float, stop: Stop) -> tuple[float, float, bool]:
+    def certify(self, exits: Nodes, radius: float, stop: Stop) -> tuple[float, float, bool]:
         """The least and greatest value of a book, from playouts that leave it by its `exits`.
 
         And whether they are as near to each other as asked.
@@ -327,11 +327,11 @@ class _Doubt(Generic[S]):
             )
         return self._arms[row, k]
 
-    def _pool(self, k: int) -> Indices:
+    def _pool(self, k: int) -> Nodes:
         low, high = np.searchsorted(self.owner, (k, k + 1))
         return self.members[low:high]
 
-    def _lottery(self, k: int, exits: Indices, purpose: int) -> PlayoutStart[S]:
+    def _lottery(self, k: int, exits: Nodes, purpose: int) -> PlayoutStart[S]:
         states = [self._state(j) for j in exits.tolist()]
         return lottery(self.tree.history(k), states, self.pi[exits].tolist(), purpose)
 

@@ -38,8 +38,9 @@ from preplay.chess.engines.analysis import EngineSpec, Limit, SearchRequest, sea
 from preplay.chess.engines.analyst import Analyst
 from preplay.chess.engines.discovery import find_engine
 from preplay.chess.engines.engine import Engine
-from preplay.chess.engines.pool import EnginePool, PoolStats, cores
+from preplay.chess.engines.pool import EnginePool, PoolStats
 from preplay.chess.engines.store import AnalysisStore
+from preplay.machine import cores
 
 MULTIPV = 2
 CHUNK = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -30,7 +30,7 @@ LAYERS = (
     ("growth", "games growth response"),
     ("worth", "_kernels accounts logistic programs value"),
     ("play", "book policy tree"),
-    ("tools", "arguments compiled files frozen game journal randomness scoring stopping text"),
+    ("tools", "arguments compiled files frozen game journal machine randomness scoring stopping text"),
     ("errors", "errors"),
 )
 """From the top to the ground. A room may import from the layers below its own, never beside or above."""
@@ -264,13 +264,54 @@ def test_the_page_shows_the_same_drawing(layer: str, rooms: str) -> None:
     assert row in page, f"docs/architecture.md lacks the row\n{row} what it is for |"
 
 
-def test_a_class_has_a_name_of_its_own() -> None:
-    homes: dict[str, list[str]] = {}
-    for file in sorted(SOURCE.rglob("*.py")):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name, []).append(str(file.relative_to(SOURCE)))
-    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+def types_of(text: str) -> Iterator[tuple[str, str]]:
+    """The names of a source's classes, and of its public aliases of types with what they stand for.
+
+    Options of commands, which are annotated for their parser, are no types of their own.
+    """
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name, ""
+        elif isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call | ast.Constant):
+            meaning = ast.unparse(node.value)
+            for name in (target.id for target in node.targets if isinstance(target, ast.Name)):
+                capital = name[0].isupper() and not name.isupper()
+                if capital and not meaning.startswith("Annotated["):
+                    yield name, meaning
+
+
+def namesakes(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """By name, the places of types that have it and are not the same."""
+    homes: dict[str, list[tuple[str, str]]] = {}
+    for place, text in sources:
+        for name, meaning in types_of(text):
+            homes.setdefault(name, []).append((place, meaning))
+    several = {name: found for name, found in homes.items() if len(found) > 1}
+    return {
+        name: [place for place, _ in found]
+        for name, found in several.items()
+        if len({meaning for _, meaning in found}) > 1 or not found[0][1]
+    }
+
+
+def test_a_type_has_a_name_of_its_own() -> None:
+    assert namesakes(sources()) == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "apart"),
+    [
+        ("class A: pass", "class A: pass", False),
+        ("class A: pass", "Ab = tuple[int]\nA = Ab", True),  # constants have capitals alone
+        ("class Play: pass", "Play = Policy | Function", False),
+        ("Held = tuple[bool, bool]", "Held = dict[str, str]", False),
+        ("Held = tuple[bool, bool]", "Held = tuple[bool, bool]", True),
+        ("class Repertoire: pass", "Repertoire = Annotated[str, option]", True),
+        ("class Play: pass", "Play = play()", True),
+    ],
+)
+def test_one_name_of_two_types_is_found(one: str, two: str, apart: bool) -> None:
+    assert (namesakes([("one.py", one), ("two.py", two)]) == {}) == apart
 
 
 def test_the_walk_names_what_there_is() -> None:

@@ -18,6 +18,7 @@ from preplay.files import (
     read_arrays,
     read_text,
     replacing,
+    write_arrays,
     write_text,
 )
 
@@ -148,3 +149,10 @@ def test_a_check_makes_no_folders(tmp_path: Path) -> None:
     assert path.read_text() == "text"
     with pytest.raises(InputError, match="cannot be written"):
         check_writable(path / "d" / "e.txt")  # below a file
+
+
+def test_arrays_are_found_again(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "deep" / "arrays.npz", {"a": np.arange(3), "b": np.array(["x", "ü"])})
+    found = read_arrays(tmp_path / "deep" / "arrays.npz")
+    assert {name: array.tolist() for name, array in found.items()} == {"a": [0, 1, 2], "b": ["x", "ü"]}
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["arrays.npz"]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from preplay import response
 from preplay.game import Side
 from preplay.games import tabular
 from preplay.growth import Grown, Limits
-from preplay.judging import Judge, Opinions, settle
+from preplay.judging import Judge, Opinions, error_of, settle
 from preplay.matchup import Matchup, open_matchup
 from preplay.preparation import Prepared, explore, prepare
 from preplay.preparation.stages import Pace, best_at, chosen_on
@@ -398,3 +399,8 @@ def _node(raw: Raw, history: History) -> Raw:
     for action in history:
         node = node["actions"][action]["to"]
     return node
+
+
+def test_the_error_is_what_moved_or_the_spread_of_its_parts() -> None:
+    assert error_of(-0.5, np.array([0.1, -0.1])) == 0.5
+    assert error_of(0.0, np.array([0.3, -0.4])) == pytest.approx(1.96 * 0.5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,11 @@ import pytest
 
 from preplay import journal
 from preplay import matches as match
+from preplay.book import Book
 from preplay.chess.scoresheet import PlayedGame, read_scoresheet
-from preplay.matches import play_match
+from preplay.games import tabular
+from preplay.matches import Pairing, play_games, play_match
+from preplay.matchup import Matchup
 from preplay.stopping import Stop
 
 
@@ -74,3 +77,46 @@ def test_control_games_and_games_beyond_the_match_do_not_count(ending: list[int]
     ending += [1]
     assert [(g.number, g.score) for g in play(2, kept=kept)] == [(0, 0.25), (1, 1.0)]
     assert numbers(play(2, kept=kept, control=True)) == [0, 1]
+
+
+class _Pressed:
+    """Plays side 1, until somebody presses Ctrl-C."""
+
+    def __init__(self, moves: int, press: Callable[[], None]) -> None:
+        self.left = moves
+        self.press = press
+
+    def distributions(self, states: Sequence[Any]) -> list[dict[str, float]]:
+        self.left -= 1
+        if self.left == 0:
+            self.press()
+        return [{"a": 1.0}]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_ctrl_c_that_nobody_listens_for_ends_the_call(known: bool) -> None:
+    """What the stop sign asked for is a match of fewer games; anything else is no result."""
+    leaf = {"utility": 0.5}
+    mover = {"player": 1, "actions": {"a": {"base": 1, "prep": 1, "to": leaf}}}
+    game = tabular.parse({"format": "preplay-game/1", "root": mover})
+    stop = Stop()
+
+    def press() -> None:
+        stop.asked = known
+        raise KeyboardInterrupt
+
+    player = _Pressed(5, press)
+    value = tabular.TabularValue()
+    matchup: Any = Matchup("test", game, (player, player), (player, player), value, enumerable=True)
+    pairing = Pairing(Book(1, (), 0.5, 0.5, 0.1, 0.5))
+    played: list[PlayedGame] = []
+
+    def play_all() -> None:
+        played.extend(play_games(matchup, [pairing], range(100), "rules", 0, stop=stop))
+
+    if known:
+        play_all()
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            play_all()
+    assert len(played) < 100

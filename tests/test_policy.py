@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from preplay.errors import GameError
-from preplay.policy import REST, Option, check_distribution, menu_of, softmax, spread_rest
+from preplay.policy import REST, Option, check_distribution, menu_of, probability, softmax, spread_rest
 
 
 def test_the_rest_at_the_board_is_one_of_the_other_moves() -> None:
@@ -51,3 +51,9 @@ def test_what_is_no_distribution(given: Any, message: str) -> None:
         check_distribution(given, "here")
     assert str(told.value) == message
     check_distribution({"a": 0.25, "b": 0.75}, "here")
+
+
+def test_those_that_are_not_named_share_the_rest() -> None:
+    play = {"a": 0.5, "b": 0.2, REST: 0.3}
+    assert [probability(play, action, 5) for action in ("a", "b", "c")] == pytest.approx([0.5, 0.2, 0.1])
+    assert probability(play, "c", 2) == probability({"a": 1.0}, "c", 3) == 0.0

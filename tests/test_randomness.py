@@ -3,7 +3,22 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preplay.randomness import generator, seed_of
+from preplay.randomness import (
+    BASE_MOVE,
+    BOOK,
+    BOOK_MOVE,
+    DRAW,
+    FRESH,
+    PLAYOUTS,
+    POOL,
+    SEARCH,
+    STREAMS,
+    TREE_SEARCH,
+    dice_stream,
+    generator,
+    playout_stream,
+    seed_of,
+)
 
 histories = st.lists(st.text(max_size=3), max_size=4).map(tuple)
 keys = st.tuples(st.integers(), st.integers(0, 9), histories)
@@ -33,3 +48,12 @@ def test_the_numbers_are_fixed_for_good() -> None:
         479,
         417,
     ]
+
+
+def test_no_two_uses_share_a_stream() -> None:
+    playouts = (PLAYOUTS, POOL, BOOK, FRESH)
+    streams = {playout_stream(purpose, number) for purpose in playouts for number in range(9)}
+    assert len(streams | {SEARCH, TREE_SEARCH}) == 4 * 9 + 2
+    assert max(*playouts, SEARCH, TREE_SEARCH) < STREAMS
+    dice = {dice_stream(what, game) for what in (DRAW, BOOK_MOVE, BASE_MOVE) for game in range(9)}
+    assert len(dice) == 3 * 9

@@ -17,7 +17,7 @@ from preplay.errors import InputError
 from preplay.game import Side
 from preplay.games import tabular
 from preplay.growth import Advantage, Goal, Lemma1, Limits, Pays, grow, grow_contested
-from preplay.tree import Tree, check_arrays, load, save
+from preplay.tree import Tree, check_arrays, from_parents, load, save
 
 
 def grown(raw: Raw, side: Side, goal: Goal, limits: Limits | None = None) -> Tree:
@@ -90,3 +90,10 @@ def test_old_trees_can_be_read(tmp_path: Path) -> None:
     read = load(tmp_path / "tree.npz")
     assert read.prices == (0.0, 0.0)
     assert response.best_book(read, 1, 0.01).net == response.best_book(tree, 1, 0.01).net
+
+
+def test_what_a_history_is_worth_to_one_side_the_other_lacks() -> None:
+    tree = from_parents([-1, 0, 0], [1, -1, -1], [1, 0.5, 0.5], [1, 1, 0], [math.nan, 0.25, 1.0])
+    assert tree.value_for(1).tolist()[1:] == [0.25, 1.0]
+    assert tree.value_for(2).tolist()[1:] == [0.75, 0.0]
+    assert np.isnan(tree.value_for(2)[0])

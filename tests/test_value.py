@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from preplay.errors import GameError, InputError
 from preplay.game import FINAL, walk
 from preplay.games import tabular
 from preplay.policy import PolicyFunction
-from preplay.value import Exact, FirstGuess, Value, ValueFunction
+from preplay.value import Exact, FirstGuess, Value, ValueFunction, utility_of
 
 
 def sorted_letters(state: str) -> str:
@@ -94,3 +96,10 @@ def test_a_first_guess_leaves_everything_possible() -> None:
     for value in guess.values([0.0, 0.3, 1.0]):
         assert value.mean - value.radius <= 0.0
         assert value.mean + value.radius >= 1.0
+
+
+@pytest.mark.parametrize("utility", [7.0, -0.1, math.nan, None, "1"])
+def test_a_utility_is_a_number_in_the_interval(utility: Any) -> None:
+    assert utility_of(Letters(1), "ab") == 1
+    with pytest.raises(GameError, match=r"history \['a', 'b'\]: utility .*; expected a number in"):
+        utility_of(Letters(utility), "ab")

@@ -10,7 +10,7 @@ import numpy as np
 
 from preplay.book import Book
 from preplay.game import CHANCE, Game, S
-from preplay.policy import REST
+from preplay.policy import REST, probability
 from preplay.tree import Tree
 
 
@@ -175,8 +175,6 @@ class _Walk(Generic[S]):
 
 def _chance(play: Mapping[str, float], action: str, named: Sequence[str], many: int) -> float:
     """How likely a player makes a move of the tree; the rest is all that the tree does not name."""
-    listed = len(play) - (REST in play)
-    loose = play.get(REST, 0.0) / (many - listed) if many > listed else 0.0
     if action != REST:
-        return play.get(action, loose)
-    return max(0.0, 1.0 - sum(play.get(name, loose) for name in named))
+        return probability(play, action, many)
+    return max(0.0, 1.0 - sum(probability(play, name, many) for name in named))

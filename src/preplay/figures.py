@@ -291,12 +291,14 @@ def trace_figure(trace: Sequence[SolverProgress], title: str = "") -> Figure:
 
 def reliability_figure(curve: Curve, bins: Sequence[Bin], title: str) -> Figure:
     """What was played against the score, and the curve through it with its 95 % band."""
+    from preplay.judging import CONFIDENT
+
     figure, axis = new_figure()
     shown = max([2.0, *(max(abs(b.low), abs(b.high)) for b in bins)])
     pawns = np.linspace(-min(shown, 6.0), min(shown, 6.0), 121)
     scores = [curve.score(x) for x in pawns.tolist()]
     turning = zip(*curve.turning(np.array(scores)), strict=True)
-    band = [1.96 * curve.error_along(float(a), float(b)) for a, b in turning]
+    band = [CONFIDENT * curve.error_along(float(a), float(b)) for a, b in turning]
     low, high = (np.clip(np.add(scores, sign * np.array(band)), 0.0, 1.0) for sign in (-1.0, 1.0))
     axis.fill_between(pawns, low, high, color=BLUE, alpha=0.15, linewidth=0)
     axis.plot(pawns, scores, color=BLUE, linewidth=2, label="fitted")
@@ -305,7 +307,7 @@ def reliability_figure(curve: Curve, bins: Sequence[Bin], title: str) -> Figure:
         float(np.clip(curve.pawns(min(0.999, max(0.001, b.expected))), pawns[0], pawns[-1]))
         for b in inside
     ]
-    axis.errorbar(middle, [b.played for b in inside], yerr=[1.96 * b.error for b in inside], fmt="o",
+    axis.errorbar(middle, [b.played for b in inside], yerr=[CONFIDENT * b.error for b in inside], fmt="o",
                   color=ORANGE, markersize=4, capsize=2, label="played (95 %)")  # fmt: skip
     axis.set_xlabel("the engine's score for White, in pawns")
     axis.set_ylabel("result for White")

@@ -8,12 +8,15 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from preplay.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _HARMLESS = 64 << 20
 """Bytes that any file may unpack to."""
@@ -135,6 +138,14 @@ def read_arrays(path: Path) -> dict[str, Any]:
         raise ValueError(f"{unpacked:,} bytes in a file of {path.stat().st_size:,}")
     with np.load(path, allow_pickle=False) as arrays:
         return dict(arrays)
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Put arrays in place of what `path` held, as a compressed .npz file."""
+    import numpy as np
+
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def parse_json(

@@ -122,8 +122,15 @@ def history_of(game: Game[S], state: S) -> tuple[str, ...]:
 def mover_at(game: Game[S], state: S) -> int:
     """Who moves, if the game's answer makes sense."""
     player = game.player(state)
-    check_mover(player, game.history(state))
+    if player not in (ONE, TWO, CHANCE, FINAL):
+        check_mover(player, game.history(state))
     return player
+
+
+def check_known(action: str, actions: Sequence[str], where: str) -> None:
+    """Raise GameError for an action that is none of those that the game has there."""
+    if action not in actions:
+        raise GameError(f"{where}: action '{action}'; expected one of {', '.join(actions)}")
 
 
 def actions_of(game: Game[S], state: S, widest: int | None = None) -> Sequence[str]:

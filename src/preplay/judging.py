@@ -21,9 +21,9 @@ from preplay.arguments import check_number
 from preplay.game import Game, S, Side, walk
 from preplay.growth import Grown
 from preplay.growth.goals import Ending
-from preplay.policy import REST, Ahead, ahead_of
+from preplay.policy import REST, Ahead, ahead_of, check_answers
 from preplay.stopping import NEVER, Stop
-from preplay.tree import Ints, Tree
+from preplay.tree import Floats, Ints, Tree
 from preplay.value import Evaluator, Value, check_evaluator
 
 CONFIDENT = 1.96
@@ -350,8 +350,13 @@ def afresh(
     value[ends] = [answer.mean for answer in answers]
     found = response.evaluate(replace(tree, value=value), side, choice.book)
     apart = response.reach(tree, side)[ends] * (value[ends] - tree.value[ends])
-    spread = CONFIDENT * math.sqrt(float(np.square(apart).sum()))
-    return Fresh(found, max(abs(found - choice.value), spread))
+    return Fresh(found, error_of(found - choice.value, apart))
+
+
+def error_of(moved: float, apart: Floats) -> float:
+    """How far a value may be off (95 %) that a fresh search has moved: by so much in all, and by each of
+    these parts."""
+    return max(abs(moved), CONFIDENT * math.sqrt(float(np.square(apart).sum())))
 
 
 def ask(game: Game[S], oracle: Evaluator[S], histories: Sequence[History], stop: Stop) -> list[Value]:
@@ -359,7 +364,9 @@ def ask(game: Game[S], oracle: Evaluator[S], histories: Sequence[History], stop:
     states = [walk(game, history) for history in histories]
     ahead = ahead_of(oracle)
     if ahead is None:
-        return list(oracle.values(states)) if states else []
+        told = oracle.values(states) if states else []
+        check_answers(told, len(states))
+        return list(told)
     ahead.prefetch(states)
     answers: list[Value] = []
     try:

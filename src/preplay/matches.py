@@ -31,7 +31,7 @@ from preplay.policy import REST, ahead_of, spread_rest
 from preplay.randomness import generator
 from preplay.stopping import Stop
 from preplay.tree import Tree
-from preplay.value import Value
+from preplay.value import Value, utility_of
 
 Adjudication = Literal["model", "rules"]
 """`model`: the game is scored by the value model where the book ends, of two books where the second ends
@@ -100,6 +100,8 @@ def play_games(
             with stop.interruptible():
                 answer = None if question is None else _answer(matchup, question)
         except KeyboardInterrupt:
+            if not stop.requested:
+                raise
             return
         try:
             _ask(matchup, running, game, game.send(answer))
@@ -222,7 +224,7 @@ def _game(
             action = _pick(_the_rest(distribution, rules.actions(state)), rng)
         place = _below(pairing.tree, place, action)
         state = rules.next(state, action)
-    utility = rules.utility(state)
+    utility = utility_of(rules, state)
     reason = ending(state) if is_chess(rules) else OVER
     return ended(utility if side == 1 else 1.0 - utility, reason)
 

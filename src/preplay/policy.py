@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -113,6 +113,7 @@ Menu = tuple[Option, ...]
 """The actions that a book may choose from, the first choice first; empty: the book plays prep."""
 
 
+@runtime_checkable
 class Menus(Protocol[S_contra]):
     """What a book may play instead of prep's first choice. Like a policy it is asked in batches."""
 
@@ -165,9 +166,22 @@ def spread_rest(distribution: Distribution, actions: Sequence[str]) -> Distribut
     return {action: p / total for action, p in named.items()}
 
 
+def probability(play: Distribution, action: str, legal: int) -> float:
+    """How likely an action is, one of so many; those that are not named share `REST` equally."""
+    if action in play:
+        return play[action]
+    named = len(play) - (REST in play)
+    return play.get(REST, 0.0) / (legal - named) if legal > named else 0.0
+
+
+def is_policy(given: object) -> bool:
+    """Whether somebody can be asked for distributions; a class of policies cannot."""
+    return callable(getattr(given, "distributions", None)) and not isinstance(given, type)
+
+
 def check_policy(policy: object, what: str) -> None:
     """Raise InputError unless somebody can be asked for distributions."""
-    if not callable(getattr(policy, "distributions", None)):
+    if not is_policy(policy):
         plain = "; wrap a plain function in PolicyFunction" if callable(policy) else ""
         raise InputError(
             f"{what} is a {type(policy).__name__}; expected a policy with `distributions`{plain}"
@@ -245,6 +259,14 @@ def softmax(scores: Sequence[float], randomness: float) -> list[float]:
     weights = [math.exp((score - best) / randomness) for score in scores]
     total = math.fsum(weights)
     return [weight / total for weight in weights]
+
+
+def check_answers(answers: object, asked: int) -> None:
+    """Raise GameError unless a policy, menus or an evaluator gave one answer to each question."""
+    if not isinstance(answers, Sized):
+        raise GameError(f"{shown(answers)} is no list of answers; expected one for each question")
+    if len(answers) != asked:
+        raise GameError(f"{len(answers)} answers to {asked} questions; expected one each")
 
 
 def check_distribution(distribution: Distribution, where: str) -> None:

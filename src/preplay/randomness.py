@@ -7,6 +7,26 @@ from hashlib import blake2b
 
 import numpy as np
 
+PLAYOUTS, POOL, BOOK, FRESH = range(4)
+"""Streams of playouts: from a history, from the pool of exits below it, from all exits of the chosen
+book, and of games whose dice the choice of the book has not seen."""
+SEARCH, TREE_SEARCH = 4, 5
+"""Streams of the random games in a search, and of the simulations of a Monte Carlo tree search."""
+STREAMS = 8
+"""More than there are: the next number of a playout begins after so many."""
+DRAW, BOOK_MOVE, BASE_MOVE = range(3)
+"""Dice of one game with a GUI: which pure book of a mixed one it has, moves of the book, and of base."""
+
+
+def playout_stream(purpose: int, number: int) -> int:
+    """The stream of a playout that has random numbers of its own."""
+    return purpose + STREAMS * number
+
+
+def dice_stream(what: int, game: int) -> int:
+    """The stream of some dice of a game with a GUI, whose program plays nothing out."""
+    return what + 3 * game
+
 
 def seed_of(seed: int, history: Sequence[str], *, stream: int = 0) -> int:
     """128 bits that depend on `seed`, `stream` and every action of `history`, and on nothing else.

@@ -60,7 +60,7 @@ def _mass(tree: Tree, best: BestBook, pi: Floats) -> Floats:
     """[n] value mass from each history on with the book, net of the price of what it memorizes there."""
     chosen = np.zeros(tree.size, dtype=np.bool_)
     chosen[best.nodes] = True
-    value = tree.value if best.side == 1 else 1.0 - tree.value
+    value = tree.value_for(best.side)
     stops = tree.leaves | ((tree.player == best.side) & ~chosen)
     mass = np.where(stops, pi * value, np.where(chosen, -best.cost, 0.0))
     for k in range(tree.size - 1, 0, -1):

@@ -197,7 +197,7 @@ def exits(tree: Tree, side: Side, nodes: Ints) -> Ints:
 
 def gains(tree: Tree, side: Side) -> tuple[Ints, Floats]:
     """The expanded own histories and what memorizing each adds, given all before it (fact 1)."""
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = tree.value_for(side)
     node, _, gain, _ = _forest(tree, side, reach(tree, side), value)
     expanded = ~tree.leaves[node]
     return node[expanded], gain[expanded]
@@ -248,7 +248,7 @@ def _values(tree: Tree, side: Side) -> Floats:
         raise InputError(
             f"a history of side {side} has no value in this tree; expected one grown for its books alone"
         )
-    return tree.value if side == 1 else 1.0 - tree.value
+    return tree.value_for(side)
 
 
 def check_tree(tree: Tree) -> None:

@@ -1,4 +1,4 @@
-"""The paper's bounds: Theorem 1 (predictable play is exploitable), Theorem 2, Lemma 1."""
+"""The paper's bounds: Theorem 1 (predictable play is exploitable), Theorem 2, Lemmas 1 and 3."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def most_useful(tree: Tree, side: Side, cost: float, longest: int, least: float 
     of what lies beyond it the theorem then says nothing (it holds for a part of the first histories).
     """
     best: tuple[float, float, float] | None = None
-    mine = tree.value if side == 1 else 1.0 - tree.value
+    mine = tree.value_for(side)
     top = float(np.nanmax(np.where(tree.leaves | (tree.player == side), mine - tree.radius, np.nan)))
     for advantage in np.linspace(top, 0.0, LEVELS, endpoint=False).tolist():
         cut = until(tree, side, advantage)
@@ -140,7 +140,7 @@ def _stands(tree: Tree, side: Side, advantage: float) -> Bools:
 
     A game that ends counts as ending on the side's turn, as in the paper.
     """
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = tree.value_for(side)
     own: Bools = (tree.player == side) | (tree.player == FINAL)
     return own & np.greater_equal(np.maximum(0.0, value - tree.radius), advantage)
 
@@ -185,7 +185,7 @@ class Lemma1Count:
 
 
 def lemma1(tree: Tree, side: Side, p: float, longest: int) -> Lemma1Count:
-    """Lemma 1 on a tree grown with the goal `Lemma1Count(p)`."""
+    """Lemma 1 on a tree grown with the goal `Lemma1(p)` of `growth.goals`."""
     response.check_cost(p)
     tree.check_price(side, p)
     count = int(np.sum(response.reach(tree, side) >= p))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from preplay.arguments import as_path, check_made
 from preplay.errors import InputError, StoreError
-from preplay.files import read_arrays, replacing
+from preplay.files import read_arrays, write_arrays
 from preplay.game import FINAL, Side, check_side
 
 Floats = npt.NDArray[np.float64]
@@ -82,6 +82,10 @@ class Tree:
         """Whether a side's first decisions are here; else the growth was cut short before them, the start
         is all there is, and its v(h) stands for what the side has without a book."""
         return self.size > 1 or not bool(self.open[0]) or bool(self.player[0] == side)
+
+    def value_for(self, side: Side) -> Floats:
+        """[n] what v(h) is to a side, NaN where nobody needs it."""
+        return self.value if side == 1 else 1.0 - self.value
 
     @property
     def nbytes(self) -> int:
@@ -267,8 +271,7 @@ def save(tree: Tree, path: Path | str) -> None:
     check_made("tree", tree, Tree, "as grow(...).tree is")
     parts = {f.name: getattr(tree, f.name) for f in fields(tree)}
     columns = {name: np.asarray(part) for name, part in parts.items() if part is not None}
-    with replacing(as_path("path", path)) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **columns)  # type: ignore[arg-type]
+    write_arrays(as_path("path", path), columns)
 
 
 def load(path: Path | str) -> Tree:

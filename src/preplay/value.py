@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Generic, NamedTuple, Protocol, runtime_checkable
 
-from preplay.arguments import check_function, check_rules, check_whole, is_share
+from preplay.arguments import check_function, check_rules, check_whole, is_share, shown
 from preplay.errors import GameError, InputError
 from preplay.game import (
     CHANCE,
@@ -55,9 +56,43 @@ class Remembering(Protocol):
         ...
 
 
+def value_of(answer: Value, where: Callable[[], str]) -> Value:
+    """An evaluator's answer, if it makes sense; `where` says of which history, should it not."""
+    try:
+        mean, radius = answer
+    except (TypeError, ValueError):
+        raise GameError(
+            f"{where()}: value {shown(answer)}; expected a Value of mean and radius"
+        ) from None
+    if not (is_share(mean) and is_share(radius, inf)):
+        raise GameError(
+            f"{where()}: value {mean} ± {radius}; expected a mean in [0, 1] and a radius of at least 0"
+        )
+    return Value(mean, radius)
+
+
+def utility_of(game: Game[S], state: S) -> float:
+    """What the game says about its end, if it makes sense."""
+    utility = game.utility(state)
+    if not (type(utility) is float and 0.0 <= utility <= 1.0):
+        check_utility(utility, game.history(state))
+    return utility
+
+
+def check_utility(utility: object, history: Sequence[str]) -> None:
+    """Raise GameError for what is no utility of player 1."""
+    if not is_share(utility):
+        raise GameError(f"history {list(history)}: utility {shown(utility)}; expected a number in [0, 1]")
+
+
+def is_evaluator(given: object) -> bool:
+    """Whether somebody can be asked for values; a class of evaluators, or a dict, cannot."""
+    return callable(getattr(given, "values", None)) and not isinstance(given, Mapping | type)
+
+
 def check_evaluator(value: object, what: str = "value") -> None:
     """Raise InputError unless somebody can be asked for values."""
-    if not callable(getattr(value, "values", None)) or isinstance(value, Mapping):
+    if not is_evaluator(value):
         plain = "; wrap a plain function in ValueFunction" if callable(value) else ""
         raise InputError(
             f"{what} is a {type(value).__name__}; expected an evaluator with `values`{plain}"
@@ -144,11 +179,7 @@ class Exact(Generic[S]):
             player = game.player(state)
             check_mover(player, history)
             if player == FINAL:
-                utility = game.utility(state)
-                if not is_share(utility):
-                    where = f"history {game.history(state)}"
-                    raise GameError(f"{where}: utility {utility}; expected a number in [0, 1]")
-                known[key] = utility
+                known[key] = utility_of(game, state)
                 continue
             parts = []
             stack.append((state, key, parts))

@@ -28,9 +28,9 @@ from preplay.games.clocked import RESIGN, AtTheBoard, timed, untimed
 from preplay.matches import Pairing, play_match
 from preplay.matchup import Matchup, open_matchup
 from preplay.preparation import Prepared, book_of, prepare
+from preplay.randomness import FRESH
 from preplay.runs.encoding import as_data, plain
 from preplay.runs.prepared import result_of
-from preplay.sampling.replaying import FRESH
 from preplay.sampling.streams import Playout
 from preplay.stopping import Stop
 

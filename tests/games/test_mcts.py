@@ -201,3 +201,9 @@ def test_a_menu_is_what_is_visited_most() -> None:
     assert [o.opinion for o in menu] == sorted((n / 200 for n in visits.values()), reverse=True)[:3]
     assert [visits[o.action] / 200 for o in menu] == [o.opinion for o in menu]
     assert len(MctsMenus(policy, 9, 0.0).menus([game.root()])[0]) < 9
+
+
+def test_a_utility_outside_the_scale_is_refused() -> None:
+    game = NestedGame(Branch(1, (7.0, 1.0)))
+    with pytest.raises(GameError, match=r"utility 7\.0; expected a number in \[0, 1\]"):
+        MctsPolicy(game, 5).distributions([game.root()])

@@ -169,7 +169,7 @@ def test_rollouts_are_seeded_by_the_leaf_and_not_by_the_batch() -> None:
     pytest.importorskip("pyspiel")
     game = openspiel("connect_four(rows=4,columns=4)")
     states = [walk(game, line) for line in (["x0"], ["x1"], ["x0", "o0"], [])]
-    policy = SearchPolicy(game, 2, 0.1, rollouts=3, seed=5)
+    policy = SearchPolicy(game, 2, 0.1, rollouts=3, seed=4)
     together = policy.distributions(states)
     assert together == [policy.distributions([state])[0] for state in reversed(states)][::-1]
     assert together != SearchPolicy(game, 2, 0.1, rollouts=3, seed=6).distributions(states)
@@ -234,3 +234,9 @@ def test_a_menu_is_the_best_actions_the_played_one_first(
     assert [option.opinion for option in menu] == [mine[option.action] for option in menu]
     near = sorted((v for v in mine.values() if v >= max(mine.values()) - margin), reverse=True)
     assert [option.opinion for option in menu] == near[:most]
+
+
+def test_a_utility_outside_the_scale_is_refused() -> None:
+    game = NestedGame(Branch(1, (7.0, 1.0)))
+    with pytest.raises(GameError, match=r"utility 7\.0; expected a number in \[0, 1\]"):
+        SearchPolicy(game, 2).distributions([game.root()])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from randomgames import History, Raw, books, games, v
 from scipy.optimize import linprog
 from standing import Standing
 
-from preplay.errors import InputError, StoreError
+from preplay.errors import GameError, InputError, StoreError
 from preplay.game import Side, other
 from preplay.games import tabular
 from preplay.growth import Limits
@@ -428,3 +429,76 @@ def test_the_error_of_a_calibration_is_that_of_prepare_against_the_mix(
     assert theirs.error == found.error
     assume({e.history for e in theirs.entries} == {best.tree.history(int(k)) for k in best.book})
     assert found.error == pytest.approx(best.response.error, abs=1e-9)
+
+
+class _Broken(tabular.TabularGame):
+    """The game of `_guess`, some of whose answers make no sense."""
+
+    told: Mapping[str, Any] = {}
+
+    def player(self, state: tabular.Node) -> Any:
+        return self._told("player", state, super().player(state))
+
+    def chance(self, state: tabular.Node) -> Any:
+        return self._told("chance", state, super().chance(state))
+
+    def utility(self, state: tabular.Node) -> Any:
+        return self._told("utility", state, super().utility(state))
+
+    def _told(self, name: str, state: tabular.Node, right: Any) -> Any:
+        return self.told.get(name, right) if len(self.history(state)) > 1 else right
+
+
+def _guess() -> Raw:
+    """Chance speaks after two equal answers, and then the preparer guesses."""
+    ends = {
+        name: {"base": 0.5, "prep": float(name == "right"), "to": {"utility": float(name == "right")}}
+        for name in ("right", "wrong")
+    }
+    asked = {"player": 1, "actions": ends}
+    said = {
+        "player": "chance",
+        "actions": {"loud": {"prob": 0.5, "to": asked}, "low": {"prob": 0.5, "to": {"utility": 0.5}}},
+    }
+    spoken = {"player": "chance", "actions": {"now": {"prob": 1.0, "to": said}}}
+    answers = {name: {"base": 0.5, "prep": 0.5, "menu": True, "to": spoken} for name in ("x", "y")}
+    return {"format": "preplay-game/1", "root": {"player": 2, "actions": answers}}
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"utility": 7.0}, r"utility 7\.0; expected a number in \[0, 1\]"),
+        ({"utility": None}, "utility None; expected a number"),
+        ({"chance": {"loud": 0.5}}, r"probabilities sum to 0\.5; expected 1"),
+        ({"chance": {"loud": 0.5, "none": 0.5}}, "action 'none'; expected one of loud, low"),
+        ({"player": 5}, r"player 5; expected 1, 2, 0 \(chance\) or -1 \(over\)"),
+        ({"longest": 2}, "a history of 3 actions; expected at most 2"),
+    ],
+)
+def test_what_a_game_answers_must_make_sense(told: dict[str, Any], said: str) -> None:
+    raw = _guess()
+    matchup: Any = matchup_of(raw)
+    plain = matchup.game
+    game = _Broken(**{field.name: getattr(plain, field.name) for field in fields(plain)})
+    object.__setattr__(game, "told", told)
+    if "longest" in told:
+        object.__setattr__(game, "longest", told["longest"])
+    assert harden(matchup, 2, 0.1).ending == "complete"
+    with pytest.raises(GameError, match=said):
+        harden(replace(matchup, game=game), 2, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([], "0 answers to 2 questions; expected one each"),
+        (None, "None is no list of answers"),
+        ([Value(7.0), Value(0.5)], r"value 7\.0 ± 0\.0; expected a mean in \[0, 1\]"),
+        ([0.5, 0.5], r"value 0\.5; expected a Value of mean and radius"),
+    ],
+)
+def test_what_an_evaluator_answers_must_make_sense(answers: Any, said: str) -> None:
+    matchup: Any = matchup_of(_guess())
+    with pytest.raises(GameError, match=said):
+        harden(replace(matchup, value=SimpleNamespace(values=lambda states: answers)), 2, 0.1)

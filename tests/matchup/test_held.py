@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import preplay
 from preplay.errors import GameError, InputError, StoreError
 from preplay.game import Distribution
+from preplay.games import tabular
 
 State = tuple[str, ...]
 LONGEST = 6
@@ -168,7 +170,10 @@ def test_values_that_are_none(answer: Any) -> None:
     [
         ({"game": Ways}, "game is the class Ways; expected a game, as Ways(...)"),
         ({"base": preplay.Uniform}, "expected a policy, or a function"),
+        ({"base": SimpleNamespace(distributions=1)}, "expected a policy, or a function"),
         ({"value": preplay.Exact}, "expected an evaluator or a table"),
+        ({"value": SimpleNamespace(values=1)}, "expected an evaluator or a table"),
+        ({"menus": tabular.TabularMenus}, "expected a function from a state to a dict of opinions"),
         ({"sides": ("both", "x")}, "expected two different names"),
         ({"sides": ("2", "1")}, "expected two different names"),
         ({"sides": ("a", "")}, "expected two different names"),

@@ -16,6 +16,8 @@ from commandline import preplay as command
 
 import preplay
 from preplay import CHANCE, FINAL, InputError
+from preplay.cli.prepare import print_book
+from preplay.matchup.model import label_of
 from preplay.report.gather import gather
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -830,3 +832,15 @@ def test_names_that_cannot_be_written_are_refused_before_they_are_kept(tmp_path:
 def test_what_a_matchup_writes_is_text() -> None:
     with pytest.raises(preplay.GameError, match="write gives None; expected text"):
         coins(write=lambda history, move: None).write_line(("high",))
+
+
+def test_sides_may_be_called_like_numbers_or_colours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [label_of(name) for name in ("2", "²", "٣", "white")] == [2, "²", "٣", "white"]
+    raised = coins(sides=("²", "³"))
+    result = preplay.prepare(raised, "³", 0.01, save=tmp_path / "run")
+    assert result.side == preplay.load_run(tmp_path / "run").side == "³"
+    coloured = coins(sides=("white", "black"))
+    print_book(coloured, preplay.prepare(coloured, "black", 0.01), 3)
+    assert "points per 100 games" not in capsys.readouterr().out

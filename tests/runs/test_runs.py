@@ -401,3 +401,19 @@ def test_memory_by_position_is_refused_where_histories_count() -> None:
         for work in (lambda: equilibrium(matchup, 0.3), lambda: bounds(matchup, 1, 0.3)):
             with pytest.raises(InputError, match=r'memory = "positions" has no effect on .* histor'):
                 work()
+
+
+def test_a_whole_mix_is_not_replaced_by_one_that_was_interrupted(tmp_path: Path) -> None:
+    file = tmp_path / "hide.json"
+    file.write_text(json.dumps(hiding()))
+    stop = Stop()
+    stop.asked = True
+    with open_matchup(str(file)) as matchup:
+        whole = harden(matchup, 2, 0.3, save=tmp_path / "run")
+        again = harden(matchup, 2, 0.3, save=tmp_path / "run", stop=stop)
+        assert whole.unhardened is not None
+        assert whole.choosing is not None
+        assert again == whole
+        same(whole, tmp_path / "run")
+        (tmp_path / "run" / "result.json").write_text("{}")  # which is no better
+        assert harden(matchup, 2, 0.3, save=tmp_path / "run", stop=stop).unhardened is None

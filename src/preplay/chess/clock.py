@@ -21,7 +21,7 @@ from preplay.games.clocked import RESIGN, Clocked, ClockedState, untimed
 from preplay.value import Value
 
 Unit = Literal["nodes", "milliseconds"]
-State = ClockedState[ChessState]
+ClockedChessState = ClockedState[ChessState]
 
 
 @dataclass(frozen=True)
@@ -76,29 +76,31 @@ class EngineEffort:
     asked: dict[tuple[str, ...], SearchRequest] = field(default_factory=dict, repr=False, compare=False)
     """Searches that were asked ahead, by history."""
 
-    def request(self, state: State, effort: int) -> SearchRequest:
+    def request(self, state: ClockedChessState, effort: int) -> SearchRequest:
         """The search of one move."""
         limit = Limit(nodes=effort) if self.unit == "nodes" else Limit(milliseconds=effort)
         return SearchRequest(self.engine, state.inner.position, limit, self.multipv)
 
-    def prefetch(self, states: Sequence[State], efforts: Sequence[int]) -> None:
+    def prefetch(self, states: Sequence[ClockedChessState], efforts: Sequence[int]) -> None:
         """Let the searches begin."""
         for state, effort in zip(states, efforts, strict=True):
             self.asked[state.actions] = self.request(state, effort)
         self.analyst.prefetch([self.asked[state.actions] for state in states])
 
-    def cancel(self, states: Sequence[State], efforts: Sequence[int]) -> None:
+    def cancel(self, states: Sequence[ClockedChessState], efforts: Sequence[int]) -> None:
         """Drop searches that have not begun."""
         self.analyst.cancel(self._taken(states, efforts))
 
-    def _taken(self, states: Sequence[State], efforts: Sequence[int]) -> list[SearchRequest]:
+    def _taken(self, states: Sequence[ClockedChessState], efforts: Sequence[int]) -> list[SearchRequest]:
         """The requests of these states, which are not asked ahead any more."""
         return [
             self.asked.pop(state.actions) if state.actions in self.asked else self.request(state, effort)
             for state, effort in zip(states, efforts, strict=True)
         ]
 
-    def distributions(self, states: Sequence[State], efforts: Sequence[int]) -> list[Distribution]:
+    def distributions(
+        self, states: Sequence[ClockedChessState], efforts: Sequence[int]
+    ) -> list[Distribution]:
         """Probabilities of the moves that the searches scored, or resignation."""
         answer: list[Distribution] = []
         analyses = self.analyst.analyse(self._taken(states, efforts))
@@ -125,15 +127,15 @@ class Guess:
     doubling: float
     """Log-odds of winning for twice the time of the opponent."""
 
-    def prefetch(self, states: Sequence[State]) -> None:
+    def prefetch(self, states: Sequence[ClockedChessState]) -> None:
         """Let the searches begin."""
         self.analyst.prefetch([self.search.request(state.inner) for state in states])
 
-    def cancel(self, states: Sequence[State]) -> None:
+    def cancel(self, states: Sequence[ClockedChessState]) -> None:
         """Drop searches that have not begun."""
         self.analyst.cancel([self.search.request(state.inner) for state in states])
 
-    def values(self, states: Sequence[State]) -> list[Value]:
+    def values(self, states: Sequence[ClockedChessState]) -> list[Value]:
         """White's chances at each state."""
         analyses = self.analyst.analyse([self.search.request(state.inner) for state in states])
         answer = []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from preplay.chess.clock import ClockedChess, State
+from preplay.chess.clock import ClockedChess, ClockedChessState
 from preplay.chess.rules import ChessGame, ChessState
 from preplay.errors import InputError
 from preplay.games.clocked import RESIGN, ClockedState, untimed
@@ -79,7 +79,7 @@ def played_out(game: G, settling: Settling) -> G:
     return replace(game, length=length)
 
 
-def ending(state: ChessState | State) -> str:
+def ending(state: ChessState | ClockedChessState) -> str:
     """Why the game is over at a final state."""
     if isinstance(state, ClockedState):
         if state.lost:

@@ -53,7 +53,7 @@ def choose_known(tree: Tree, side: Side, cost: float, budget: int | None = None)
     if tree.choice is None:
         tree = replace(tree, choice=np.zeros(tree.size, dtype=np.int8))
     pi = response.reach(tree, side)
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = tree.value_for(side)
     plans = Plans.of(tree, side, pi, value)
     picked, worth, extra = _pick(plans, cost, budget)
     fixed, index = cut(tree, options_of(tree, plans, picked, worth))
@@ -168,7 +168,7 @@ def _decisions(made: Choice) -> dict[int, Decision]:
     """What each memorized history with a menu could have played instead, and which reply it hopes for."""
     tree, side, cost, budget = made.source, made.best.side, made.best.cost, made.best.budget
     pi = response.reach(tree, side)
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = tree.value_for(side)
     plans = Plans.of(tree, side, pi, value)
     hope = _hopeful(tree, side, plans, pi, value, budget is not None)
     picked, _, _ = _pick(plans, cost, budget)

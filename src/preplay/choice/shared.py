@@ -43,7 +43,7 @@ def choose(tree: Tree, side: Side, cost: float, budget: int | None = None) -> Ch
     if tree.choice is None:
         tree = replace(tree, choice=np.zeros(tree.size, dtype=np.int8))
     pi = response.reach(tree, side)
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = tree.value_for(side)
     plans = Plans.of(tree, side, pi, value)
     program = _Program.of(tree, plans)
     picked, extra = program.solve(plans.gain, cost, budget)
@@ -84,7 +84,7 @@ def decisions(made: Choice) -> dict[int, Decision]:
     assert tree.choice is not None
     side, cost, budget = best.side, best.cost, best.budget
     pi = response.reach(tree, side)
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = tree.value_for(side)
     plans = Plans.of(tree, side, pi, value)
     program, hope = _Program.of(tree, plans), _hopeful(tree, side, pi, value)
     high = response.highest(tree, side, value)
@@ -142,7 +142,7 @@ def _left(made: Choice, cost: float) -> Floats:
     assert tree.position is not None
     side = best.side
     pi = response.reach(tree, side)
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = tree.value_for(side)
     inside = np.zeros(tree.size, dtype=np.bool_)
     inside[best.nodes] = True
     places = tree.position[best.nodes]
@@ -227,7 +227,7 @@ def book_of(tree: Tree, side: Side, cost: float, budget: int | None, nodes: Ints
     own, gain = response.gains(tree, side)
     gain_of = dict(zip(own.tolist(), gain.tolist(), strict=True))
     pi = response.reach(tree, side)
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = tree.value_for(side)
     ends = response.exits(tree, side, nodes)
     earned = response.evaluate(tree, side, nodes)
     places = len(set(tree.position[nodes].tolist()))

@@ -40,17 +40,17 @@ def several(name: str, given: Any) -> list[Any]:
     check_listed(name, given)
     if getattr(given, "shape", None) == ():  # NumPy's arrays of no dimension cannot be gone through
         raise InputError(f"{name} {shown(given)}; expected a list of them")
-    return [plain(one) for one in given]
+    return [python_data(one) for one in given]
 
 
-def plain(given: Any) -> Any:
+def python_data(given: Any) -> Any:
     """The same data with Python's own numbers and lists for those of NumPy."""
     if hasattr(given, "dtype") and hasattr(given, "tolist"):
         return given.tolist()
     if isinstance(given, Mapping):
-        return {name: plain(part) for name, part in given.items()}
+        return {name: python_data(part) for name, part in given.items()}
     if type(given) in (list, tuple):
-        return type(given)(map(plain, given))
+        return type(given)(map(python_data, given))
     return given
 
 
@@ -124,11 +124,11 @@ def besides_of(
                 f"measure '{asked}' is Theorem 1's; expected an advantage and an epsilon too"
             )
         check_theorem1(advantage, epsilon)
-        bounds = plain(advantage), plain(epsilon)
+        bounds = python_data(advantage), python_data(epsilon)
     if not any(name in EQUILIBRIUM for name in measures):
         return Besides(bounds)
     check_number("gap", GAP if gap is None else gap)
-    return Besides(bounds, GAP if gap is None else plain(gap))
+    return Besides(bounds, GAP if gap is None else python_data(gap))
 
 
 def check_unsaid(key: str, changes: Sequence[str]) -> None:
@@ -206,7 +206,7 @@ def price_of(cost: Any) -> float | None:
     """A cost that was given, as Python's number."""
     if cost is not None:
         check_cost(cost)
-    price: float | None = plain(cost)
+    price: float | None = python_data(cost)
     return price
 
 

@@ -44,7 +44,8 @@ def computed(
             for future in done:
                 yield futures[future], future.result()
     except KeyboardInterrupt:
-        return
+        if not stop.asked:
+            raise
     except BrokenProcessPool:
         raise PreplayError("a worker process died; the same command goes on from here") from None
     finally:

@@ -13,10 +13,8 @@ from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts, sample
 from preplay.policy import Menu, Option, menu_of, softmax
-from preplay.randomness import seed_of
-
-STREAM = 2
-"""The stream of `preplay.randomness` that the simulations draw from."""
+from preplay.randomness import TREE_SEARCH, seed_of
+from preplay.value import utility_of
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class MctsPolicy(Generic[S]):
 
     def visits(self, state: S) -> dict[str, int]:
         """How many simulations began with each action at a decision."""
-        rng = random.Random(seed_of(self.seed, self.game.history(state), stream=STREAM))
+        rng = random.Random(seed_of(self.seed, self.game.history(state), stream=TREE_SEARCH))
         root = _node(self.game, state, rng)
         estimate = self._estimate(rng)
         for _ in range(self.simulations):
@@ -119,7 +117,7 @@ class _Visited(Generic[S]):
 def _node(game: Game[S], state: S, rng: random.Random) -> _Visited[S]:
     player = game.player(state)
     if player == FINAL:
-        return _Visited(state, player, utility=game.utility(state))
+        return _Visited(state, player, utility=utility_of(game, state))
     if player == CHANCE:
         outcomes = game.chance(state)
         return _Visited(state, player, actions=list(outcomes), weights=list(outcomes.values()))

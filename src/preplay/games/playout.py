@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar, runtime_checkable
 
 from preplay.game import CHANCE, FINAL, Game, S, S_contra, check_length
+from preplay.value import utility_of
 
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ def playouts(game: Game[S]) -> Callable[[S, random.Random], float]:
                 actions = game.actions(state)
                 action = actions[int(rng.random() * len(actions))]
             state = game.next(state, action)
-        return game.utility(state)
+        return utility_of(game, state)
 
     return play
 

@@ -12,12 +12,11 @@ from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, ONE, Distribution, Game, S, actions_of
 from preplay.games.playout import playouts
 from preplay.policy import Menu, Option, menu_of, softmax
-from preplay.randomness import seed_of
+from preplay.randomness import SEARCH, seed_of
+from preplay.value import utility_of
 
 KEPT = 200_000
 """Positions of earlier searches that are remembered, about."""
-STREAM = 1
-"""The stream of `preplay.randomness` that the play-outs draw from."""
 
 
 @dataclass
@@ -103,7 +102,7 @@ class SearchPolicy(Generic[S]):
         play = playouts(game)
 
         def mean(state: S) -> float:
-            rng = random.Random(seed_of(seed, game.history(state), stream=STREAM))
+            rng = random.Random(seed_of(seed, game.history(state), stream=SEARCH))
             return sum(play(state, rng) for _ in range(count)) / count
 
         return mean
@@ -141,7 +140,7 @@ class _Search(Generic[S]):
         """Player 1's value if it lies between `low` and `high`, else a bound on that side of it."""
         player = self.game.player(state)
         if player == FINAL:
-            return self.game.utility(state)
+            return utility_of(self.game, state)
         if self.key is None:
             return self._look(state, player, depth, low, high)
         if player == CHANCE or depth == 0:

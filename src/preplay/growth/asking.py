@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from preplay.arguments import shown
-from preplay.errors import GameError
 from preplay.game import Distribution, S
-from preplay.policy import Ahead, Menu, Menus, Policy, ahead_of
+from preplay.policy import Ahead, Menu, Menus, Policy, ahead_of, check_answers
 from preplay.value import Evaluator, Value
 
 Q = TypeVar("Q")
@@ -48,10 +46,7 @@ class Questions(Generic[Q, A]):
         waiting = self._waiting
         asked = waiting if self._ahead is None else {ticket: waiting[ticket]}
         answers = self._ask(list(asked.values()))
-        if not hasattr(answers, "__len__"):
-            raise GameError(f"{shown(answers)} is no list of answers; expected one for each question")
-        if len(answers) != len(asked):
-            raise GameError(f"{len(answers)} answers to {len(asked)} questions; expected one each")
+        check_answers(answers, len(asked))
         self.asked += len(asked)
         self.answers.update(zip(asked, answers, strict=True))
         if asked is waiting:
@@ -90,6 +85,7 @@ class MenuOrPrep(Generic[S]):
         plain = [j for j, menu in enumerate(answers) if not menu]
         if plain:
             fixed = self.prep.distributions([states[j] for j in plain])
+            check_answers(fixed, len(plain))
             for j, distribution in zip(plain, fixed, strict=True):
                 answers[j] = distribution
         return answers

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from preplay.files import write_arrays
 from preplay.game import S, Side
 from preplay.growth.builder import CLOSED, EXPANDED, UNASKED, VALUED, Builder, check_counts
-from preplay.growth.columns import read_columns, reading, save_columns
+from preplay.growth.columns import read_columns, reading
 from preplay.growth.front import FIRST, Front
 from preplay.growth.intervals import BOUNDS
 from preplay.growth.met import KEPT
@@ -39,7 +40,7 @@ def save(front: Front[S], window: Window[S], path: Path) -> None:
         more["spent"] = np.array(front.spent)
     if isinstance(front.value, Remembering):
         more["kept"] = np.frombuffer(front.value.kept().encode(), dtype=np.uint8)
-    save_columns(path, front.built.columns() | front.bounds.columns() | more)
+    write_arrays(path, front.built.columns() | front.bounds.columns() | more)
 
 
 def take_up(front: Front[S], window: Window[S], path: Path) -> None:

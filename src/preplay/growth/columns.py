@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 from zipfile import is_zipfile
 
-import numpy as np
 import numpy.typing as npt
 
 from preplay.errors import StoreError
-from preplay.files import read_arrays, replacing
+from preplay.files import read_arrays
 
 T = TypeVar("T", int, float)
 
@@ -48,12 +47,6 @@ class Defaults:
         for column, block in self._blocks:
             while len(column) < size:
                 column.extend(block)
-
-
-def save_columns(path: Path, columns: dict[str, npt.NDArray[np.generic]]) -> None:
-    """Write arrays to an .npz file so that a kill leaves the old file or the new one, never half."""
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **columns)  # type: ignore[arg-type]
 
 
 @contextmanager

@@ -26,10 +26,11 @@ import numpy.typing as npt
 
 from preplay.arguments import check_both, check_made
 from preplay.errors import GameError
+from preplay.files import write_arrays
 from preplay.game import CHANCE, FINAL, Distribution, Game, S
 from preplay.growth.asking import Questions, to_evaluator, to_policy
 from preplay.growth.builder import CLOSED, EXPANDED
-from preplay.growth.columns import read_columns, reading, save_columns
+from preplay.growth.columns import read_columns, reading
 from preplay.growth.goals import Ending, GrowthProgress, Limits, check_prices
 from preplay.growth.holdings import Holdings
 from preplay.growth.met import Met
@@ -38,7 +39,7 @@ from preplay.growth.window import Asked, Window
 from preplay.policy import REST, Policy, check_pair
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Bools, Tree
-from preplay.value import Evaluator, check_evaluator
+from preplay.value import Evaluator, check_evaluator, utility_of
 
 TINY = 1e-300
 """The cost that makes everything matter."""
@@ -231,7 +232,7 @@ class ContestedGrowth(Generic[S]):
         built, (base, prep) = self.met.built, shares
         k = built.add(parent, action, player, base, prep)
         if player == FINAL:
-            built.value[k] = self.met.utility(k, state)
+            built.value[k] = utility_of(self.met.game, state)
             built.stage[k] = CLOSED
         elif reach.most <= self.limits.negligible:
             built.value[k] = built.radius[k] = 0.5
@@ -306,7 +307,7 @@ class ContestedGrowth(Generic[S]):
     def save(self) -> None:
         """Write what was marked to the checkpoint, or what is known where nothing was."""
         if self.checkpoint is not None:
-            save_columns(self.checkpoint, self._marked or self._columns())
+            write_arrays(self.checkpoint, self._marked or self._columns())
             self._saved = time.monotonic()
 
     def _columns(self) -> dict[str, npt.NDArray[np.generic]]:

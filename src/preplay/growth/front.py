@@ -22,7 +22,7 @@ from preplay.growth.sharing import Pools
 from preplay.growth.window import Asked
 from preplay.policy import REST, Choices, Menu, Policy
 from preplay.tree import Tree
-from preplay.value import Evaluator, Value
+from preplay.value import Evaluator, Value, utility_of
 
 FIRST = 2.0
 """Priority of what comes before the side's first decision: without it no book has a value."""
@@ -164,7 +164,7 @@ class Front(Generic[S]):
         built, up = self.built, reaches.copy()
         for j, (k, mover, reach) in enumerate(zip(histories, players, reaches, strict=True)):
             if mover == FINAL:
-                value = self.met.utility(k, states[j])
+                value = utility_of(self.met.game, states[j])
                 built.value[k] = value
                 built.stage[k] = CLOSED
                 up[j] = low[j] = reach * (value if self.side == 1 else 1.0 - value)

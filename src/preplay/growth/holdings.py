@@ -9,7 +9,7 @@ from preplay.game import CHANCE
 from preplay.growth.builder import CLOSED, EXPANDED, Builder
 from preplay.growth.reaches import Reaches
 
-Held = tuple[bool, bool]
+InBooks = tuple[bool, bool]
 """Whether each side can be in its book."""
 
 
@@ -23,7 +23,7 @@ class Holdings:
         self.reaches: list[Reaches] = []
         self.worthy: list[bool] = []  # in W, for the mover
         self.adopted: list[bool] = []
-        self.held: list[Held] = []
+        self.held: list[InBooks] = []
 
     def add(self, reach: Reaches, worthy: bool) -> None:
         """A new history, where nobody is in a book yet as far as is known."""
@@ -66,7 +66,7 @@ class Holdings:
 
     # --- what follows from what -------------------------------------------------------------------
 
-    def arrive(self, k: int, held: Held) -> Iterator[int]:
+    def arrive(self, k: int, held: InBooks) -> Iterator[int]:
         """Sides may now be in book at `k`: so they may below, as far as is known. Where that is new."""
         stack = [(k, held)]
         while stack:
@@ -87,7 +87,7 @@ class Holdings:
         for child, held in self._onward(k):
             yield from self.arrive(child, held)
 
-    def _onward(self, k: int) -> list[tuple[int, Held]]:
+    def _onward(self, k: int) -> list[tuple[int, InBooks]]:
         """The children of `k`, and which sides can be in book there."""
         built, (one, two) = self._built, self.held[k]
         if built.stage[k] != EXPANDED:

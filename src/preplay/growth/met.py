@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from math import inf
+from functools import partial
 from typing import Generic
 
-from preplay.arguments import are_floats, is_share, shown
+from preplay.arguments import are_floats
 from preplay.errors import GameError
-from preplay.game import FINAL, MOVERS, Distribution, Game, S, check_length, check_mover
+from preplay.game import FINAL, MOVERS, Distribution, Game, S, check_known, check_length, check_mover
 from preplay.growth.builder import Builder
 from preplay.policy import REST, check_distribution
-from preplay.value import Value
+from preplay.value import Value, value_of
 
 KEPT = 150_000
 """So many states of histories that wait are kept; of others that of the history before, if any."""
@@ -83,13 +83,11 @@ class Met(Generic[S]):
             if REST in actions:
                 return [state if action == REST else after(state, action) for action in actions]
             return [after(state, action) for action in actions]
-        except Exception as error:
+        except Exception:
             known = self.game.actions(state)
             for action in actions:
-                if action not in known and action != REST:
-                    raise GameError(
-                        f"{self.where(k)}: action '{action}'; expected one of {', '.join(known)}"
-                    ) from error
+                if action != REST:
+                    check_known(action, known, self.where(k))
             raise
 
     def movers(self, k: int, actions: Sequence[str], states: Sequence[S]) -> list[int]:
@@ -124,27 +122,9 @@ class Met(Generic[S]):
         pairs = [self.value(k, value) for k, value in zip(histories, values, strict=True)]
         return [mean for mean, _ in pairs], [radius for _, radius in pairs]
 
-    def value(self, k: int, value: Value) -> tuple[float, float]:
+    def value(self, k: int, value: Value) -> Value:
         """Mean and radius of an evaluator's answer, if they make sense."""
-        try:
-            mean, radius = value
-        except (TypeError, ValueError):
-            raise GameError(
-                f"{self.where(k)}: value {shown(value)}; expected a Value of mean and radius"
-            ) from None
-        if not (is_share(mean) and is_share(radius, inf)):
-            raise GameError(
-                f"{self.where(k)}: value {mean} ± {radius}; "
-                "expected a mean in [0, 1] and a radius of at least 0"
-            )
-        return mean, radius
-
-    def utility(self, k: int, state: S) -> float:
-        """What the game says about its end, if it makes sense."""
-        utility = self.game.utility(state)
-        if not is_share(utility):
-            raise GameError(f"{self.where(k)}: utility {utility}; expected a number in [0, 1]")
-        return utility
+        return value_of(value, partial(self.where, k))
 
     def distribution(self, k: int, distribution: Distribution) -> Distribution:
         """A policy's or chance's answer, if it makes sense."""

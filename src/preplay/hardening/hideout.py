@@ -11,18 +11,31 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple
 
 import numpy as np
 
-from preplay.errors import GameError, InputError
-from preplay.game import CHANCE, FINAL, Distribution, Game, S, Side, other
-from preplay.growth.columns import read_columns, reading, save_columns
-from preplay.policy import REST, Menu, Menus, Policy, check_distribution
+from preplay.errors import InputError
+from preplay.files import write_arrays
+from preplay.game import (
+    CHANCE,
+    FINAL,
+    Distribution,
+    Game,
+    S,
+    Side,
+    check_known,
+    check_length,
+    mover_at,
+    other,
+)
+from preplay.growth.columns import read_columns, reading
+from preplay.policy import REST, Menu, Menus, Policy, check_answers, check_distribution
 from preplay.stopping import Stop
 from preplay.tree import Bools, Bytes, Floats, Ints
-from preplay.value import Evaluator, Value
+from preplay.value import Evaluator, Value, utility_of, value_of
 
 LEAF, OWN, HIDES, FIXED = range(4)
 """Kinds of histories: not expanded or final; the preparer's; the hider's with a menu; all others."""
@@ -99,6 +112,7 @@ class Hiding(Generic[S]):
         self.before: float | None = None
         """What the mix left by the first values alone."""
         self._rows: list[list[float]] = []
+        self._longest = self.game.longest
         self._saved = time.monotonic()
         if self.checkpoint is not None and self.checkpoint.exists():
             self._take_up(self.checkpoint)
@@ -156,7 +170,7 @@ class Hiding(Generic[S]):
             "told": np.array(told, dtype=np.float64),
             "purpose": np.array(self.purpose),
         }
-        save_columns(self.checkpoint, columns)
+        write_arrays(self.checkpoint, columns)
         self._saved = time.monotonic()
 
     def _snapshot(self) -> tuple[Floats, int, int]:
@@ -199,21 +213,24 @@ class Hiding(Generic[S]):
         """Go on from new histories to the preparer's next own ones, and value these."""
         valued: list[int] = []
         while fresh:
-            hider = [k for k in fresh if self._player(k) == self.side]
+            players = {k: self._player(k) for k in fresh}
+            hider = [k for k in fresh if players[k] == self.side]
             with self.stop.interruptible():
-                offers: list[Menu] = list(self.menus.menus([self.states[k] for k in hider]))
+                offers = self.menus.menus([self.states[k] for k in hider])
+            check_answers(offers, len(hider))
             self.questions += len(hider)
             plain = [k for k, menu in zip(hider, offers, strict=True) if not menu]
             answers = dict(zip(plain, self._distributions(self.base[self.side - 1], plain), strict=True))
             menus = dict(zip(hider, offers, strict=True))
             after: list[int] = []
             for k in fresh:
-                player = self._player(k)
+                player = players[k]
                 if player == FINAL:
-                    utility = self.game.utility(self.states[k])
+                    utility = utility_of(self.game, self.states[k])
                     self._rows[k][VALUE] = utility if self.side == 2 else 1.0 - utility
                 elif player == CHANCE:
                     chance = self.game.chance(self.states[k])
+                    check_distribution(chance, self._where(k))
                     after += self._children(k, FIXED, chance, chance)
                 elif player != self.side:
                     self._rows[k][OWNED] = 1.0
@@ -227,30 +244,33 @@ class Hiding(Generic[S]):
             fresh = [k for k in after if self.names[k] != REST]
         with self.stop.interruptible():
             values = self.value.values([self.states[k] for k in valued]) if valued else []
+        check_answers(values, len(valued))
         self.questions += len(valued)
         for k, value in zip(valued, values, strict=True):
             self._put(k, value)
             self._rows[k][ASKED] = FIRST_VALUE
 
     def _put(self, k: int, value: Value) -> None:
-        if not 0.0 <= value.mean <= 1.0:
-            raise GameError(
-                f"history {list(self.history(k))}: value {value.mean}; expected one in [0, 1]"
-            )
-        self._rows[k][VALUE], self._rows[k][RADIUS] = value.for_player(other(self.side))
+        checked = value_of(value, partial(self._where, k))
+        self._rows[k][VALUE], self._rows[k][RADIUS] = checked.for_player(other(self.side))
 
     def _player(self, k: int) -> int:
-        return self.game.player(self.states[k])
+        check_length(len(self.history(k)), self._longest)
+        return mover_at(self.game, self.states[k])
+
+    def _where(self, k: int) -> str:
+        return f"history {list(self.history(k))}"
 
     def _distributions(self, policy: Policy[S], at: list[int]) -> list[Distribution]:
         if not at:
             return []
         with self.stop.interruptible():
-            answers = list(policy.distributions([self.states[k] for k in at]))
+            answers = policy.distributions([self.states[k] for k in at])
+        check_answers(answers, len(at))
         self.questions += len(at)
         for k, answer in zip(at, answers, strict=True):
-            check_distribution(answer, f"history {list(self.history(k))}")
-        return answers
+            check_distribution(answer, self._where(k))
+        return list(answers)
 
     def _children(self, k: int, kind: int, shares: Distribution, base: Distribution) -> list[int]:
         actions = [action for action, p in shares.items() if p > 0.0]
@@ -261,7 +281,7 @@ class Hiding(Generic[S]):
     def _offer(self, k: int, menu: Menu) -> list[int]:
         actions = [option.action for option in menu]
         if len(set(actions)) < len(actions):
-            raise InputError(f"history {list(self.history(k))}: a menu with an action twice")
+            raise InputError(f"{self._where(k)}: a menu with an action twice")
         made = [self._enter(k, action, 1.0, 1.0) for action in actions]
         for child, option in zip(made, menu, strict=True):
             self._rows[child][OPINION] = math.nan if option.opinion is None else option.opinion
@@ -270,7 +290,14 @@ class Hiding(Generic[S]):
         return made
 
     def _enter(self, k: int, action: str, share: float, base: float) -> int:
-        state = self.states[k] if action == REST else self.game.next(self.states[k], action)
+        before = self.states[k]
+        if action == REST:
+            return self._add(k, action, before, share, base)
+        try:
+            state = self.game.next(before, action)
+        except Exception:
+            check_known(action, self.game.actions(before), self._where(k))
+            raise
         return self._add(k, action, state, share, base)
 
     def _add(self, parent: int, action: str, state: S, share: float, base: float) -> int:

@@ -21,7 +21,7 @@ from preplay.hardening.program import Solved, given_away, least_plan
 from preplay.hardening.replies import exit_shares, hopes, nets, unjudged
 from preplay.hardening.softmax import Softmax, SoftmaxPair, compared, softmax_pairs, undecided
 from preplay.hardening.telling import books, unprepared
-from preplay.judging import CONFIDENT, Judge, Judged, ask
+from preplay.judging import CONFIDENT, Judge, Judged, ask, error_of
 from preplay.matchup import Matchup
 from preplay.policy import Menus
 from preplay.preparation import values_of
@@ -247,6 +247,8 @@ def _worked_out(
                 growth.expand(wanted[np.argsort(-hope[wanted], kind="stable")][:most].tolist())
                 continue
         except KeyboardInterrupt:
+            if not growing.asked:
+                raise
             ending = growing.reason
         beside = beside or softmax_pairs(at, price, found.y)
         if growth.before is None:
@@ -304,6 +306,6 @@ def _afresh(
     fresh = np.array([answer.for_player(preparer).mean for answer in answers])
     apart = mass[nodes] * (fresh - at.value[nodes])
     total = value + float(apart.sum())
-    error = max(abs(total - value), CONFIDENT * math.sqrt(float(np.square(apart).sum())))
+    error = error_of(total - value, apart)
     reason: Ending | None = last.reason if left else None
     return replace(judged, fresh=total, error=error), reason

@@ -45,11 +45,11 @@ def mix_of(book: Book) -> dict[tuple[str, ...], Distribution]:
     return {entry.history: entry.moves for entry in book.entries}
 
 
-Table = Mapping[tuple[str, ...], Distribution]
+ByHistory = Mapping[tuple[str, ...], Distribution]
 """What is played, by history."""
 
 
-def played_by(matchup: Matchup[S], side: Side, table: Table) -> Matchup[S]:
+def played_by(matchup: Matchup[S], side: Side, table: ByHistory) -> Matchup[S]:
     """The matchup in which a side plays a mix at the board."""
     hides: Policy[S] = Mix(table, matchup.base[side - 1], matchup.game.history)
     base = (hides, matchup.base[1]) if side == 1 else (matchup.base[0], hides)
@@ -59,7 +59,7 @@ def played_by(matchup: Matchup[S], side: Side, table: Table) -> Matchup[S]:
 def against(
     matchup: Matchup[S],
     side: Side,
-    table: Table,
+    table: ByHistory,
     cost: float,
     limits: Limits | None = None,
     stop: Stop = NEVER,

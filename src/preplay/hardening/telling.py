@@ -13,11 +13,10 @@ from preplay.book import Book, Entry
 from preplay.game import Distribution, S, other
 from preplay.hardening import passes
 from preplay.hardening.hideout import HIDES, OWN, Hideout, Hiding
+from preplay.hardening.mixes import ByHistory
 from preplay.hardening.replies import LEAST, hopes, nets
 from preplay.matchup import Matchup
 from preplay.tree import Bools, Floats
-
-Policy = dict[tuple[str, ...], Distribution]
 
 
 def unprepared(at: Hideout, y: Floats) -> float:
@@ -34,7 +33,7 @@ def books(
     cost: float,
     error: float,
     provenance: Mapping[str, Any] | None,
-) -> tuple[Policy, Book, Book]:
+) -> tuple[ByHistory, Book, Book]:
     """The mix by history, the mix as a book, and the best book against it, certain within an error."""
     value, stay = nets(at, y, cost)
     policy, entries = _policy(growth, at, y)
@@ -79,10 +78,10 @@ def _first_own(at: Hideout) -> Bools:
     return found
 
 
-def _policy(growth: Hiding[S], at: Hideout, y: Floats) -> tuple[Policy, list[Entry]]:
+def _policy(growth: Hiding[S], at: Hideout, y: Floats) -> tuple[ByHistory, list[Entry]]:
     """The mix by history where the hider comes, the likeliest moves first, and as entries of a book."""
     mix, met = passes.mixed(at, y), passes.reaches(at, False) * y
-    policy: Policy = {}
+    policy: dict[tuple[str, ...], Distribution] = {}
     entries = []
     for k in np.flatnonzero((at.kind == HIDES) & (y > LEAST)).tolist():
         below = range(int(at.first[k]), int(at.first[k] + at.children[k]))

@@ -15,10 +15,20 @@ from preplay.game import CHANCE, FINAL, Distribution, Game, S, actions_of, mover
 from preplay.games.mcts import MctsPolicy
 from preplay.games.search import SearchPolicy
 from preplay.matchup.offers import Placed
-from preplay.policy import REST, Ahead, Menus, Policy, PolicyFunction, Uniform, ahead_of, by_position
-from preplay.value import Evaluator
+from preplay.policy import (
+    REST,
+    Ahead,
+    Menus,
+    Policy,
+    PolicyFunction,
+    Uniform,
+    ahead_of,
+    by_position,
+    is_policy,
+)
+from preplay.value import Evaluator, is_evaluator
 
-Play = Policy[S] | Callable[[S], Distribution]
+PolicyLike = Policy[S] | Callable[[S], Distribution]
 """How somebody plays: a policy, or a function from a state to a distribution over its actions."""
 
 OF_THE_GAME = (Uniform, SearchPolicy, MctsPolicy)
@@ -46,7 +56,10 @@ def _check_history(game: Game[S], state: S, right: tuple[str, ...]) -> None:
 
 
 def both_of(
-    given: Play[S] | tuple[Play[S], Play[S]], what: str, game: Game[S], placed: Placed[S] | None = None
+    given: PolicyLike[S] | tuple[PolicyLike[S], PolicyLike[S]],
+    what: str,
+    game: Game[S],
+    placed: Placed[S] | None = None,
 ) -> tuple[Policy[S], Policy[S]]:
     """A policy for each side, as a user gives them."""
     both = given if isinstance(given, tuple) else (given, given)
@@ -55,12 +68,14 @@ def both_of(
     return _held(both[0], what, game, placed), _held(both[1], what, game, placed)
 
 
-def _held(play: Play[S], what: str, game: Game[S], placed: Placed[S] | None) -> Policy[S]:
-    if isinstance(play, type) or not (hasattr(play, "distributions") or callable(play)):
-        raise InputError(
-            f"{what} is {play!r}; expected a policy, or a function from a state to a distribution"
-        )
-    policy: Policy[S] = play if hasattr(play, "distributions") else PolicyFunction(play)
+def _held(play: PolicyLike[S], what: str, game: Game[S], placed: Placed[S] | None) -> Policy[S]:
+    policy: Any = play
+    if not is_policy(play):
+        if isinstance(play, type) or not callable(play):
+            raise InputError(
+                f"{what} is {play!r}; expected a policy, or a function from a state to a distribution"
+            )
+        policy = PolicyFunction(play)
     if isinstance(policy, OF_THE_GAME):
         return policy
     return Held(policy, game, what, game.widest, placed)
@@ -117,7 +132,7 @@ class Held(Generic[S]):
 
 def check_values(evaluator: Any, what: str, expected: str) -> None:
     """Raise InputError unless somebody who is to value histories can be asked."""
-    if isinstance(evaluator, type) or not hasattr(evaluator, "values"):
+    if not is_evaluator(evaluator):
         raise InputError(f"{what} is {shown(evaluator)}; expected {expected}")
 
 

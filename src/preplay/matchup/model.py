@@ -220,8 +220,12 @@ class Matchup(Generic[S]):
 
     def label(self, side: Side) -> str | int:
         """What a side is called in results: a number, or a colour in chess."""
-        name = self.sides[side - 1]
-        return int(name) if name.isdigit() else name
+        return label_of(self.sides[side - 1])
+
+    @property
+    def on_boards(self) -> bool:
+        """Whether it is chess, whatever the sides are called."""
+        return self.notation is not None and bool(self.notation.start)
 
     def cost(self, side: Side, given: float | None) -> float:
         """The price to use: the one given, else the matchup's own."""
@@ -277,6 +281,11 @@ def check_by_history(matchup: Matchup[Any], what: str) -> None:
             f'memory = "positions" has no effect on {what}: each history counts there; '
             'expected "histories", from Python no position'
         )
+
+
+def label_of(name: str) -> str | int:
+    """What a side of this name is called in results: a number, or as it is, like a colour in chess."""
+    return int(name) if name.isascii() and name.isdecimal() else name
 
 
 def side_named(text: str, sides: tuple[str, str]) -> Side:

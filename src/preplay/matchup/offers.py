@@ -111,10 +111,13 @@ def menus_of(
 
 
 def _menus(offer: Offer[S] | None, prep: Policy[S], game: Game[S]) -> Menus[S] | None:
-    if offer is None or hasattr(offer, "menus"):
-        return offer
-    if callable(offer):
-        return OpinionMenus(game, offer, prep)
+    if offer is None:
+        return None
+    if not isinstance(offer, type):
+        if isinstance(offer, Menus):
+            return offer
+        if callable(offer):
+            return OpinionMenus(game, offer, prep)
     raise InputError(
         f"menus is {offer!r}; expected a function from a state to a dict of opinions by action"
     )

@@ -19,7 +19,7 @@ from preplay.arguments import shown
 from preplay.errors import InputError, PreplayError, nearest
 from preplay.game import Game, Merging, S
 from preplay.judging import Judge
-from preplay.matchup.held import Play, both_of, check_game, check_values, fingerprint
+from preplay.matchup.held import PolicyLike, both_of, check_game, check_values, fingerprint
 from preplay.matchup.loading import load_module, loaded_digest
 from preplay.matchup.model import Matchup, Notation
 from preplay.matchup.offers import Offer, Placed, choosing, menus_of
@@ -34,8 +34,8 @@ T = TypeVar("T")
 
 def make_matchup(  # noqa: PLR0913  # a part of the matchup each
     game: Game[S],
-    base: Play[S] | tuple[Play[S], Play[S]],
-    prep: Play[S] | tuple[Play[S], Play[S]],
+    base: PolicyLike[S] | tuple[PolicyLike[S], PolicyLike[S]],
+    prep: PolicyLike[S] | tuple[PolicyLike[S], PolicyLike[S]],
     *,
     value: Evaluator[S] | Mapping[str, Any] | None = None,
     judge: Evaluator[S] | Judge[S] | Literal["exact"] | None = None,

@@ -54,7 +54,7 @@ def preparation(run: Run) -> dict[str, Any]:
     inside, unfinished = chosen[shown.original], _unfinished(whole)[shown.original]
     tree = replace(shown.tree, open=shown.tree.leaves & unfinished)
     reach = response.reach(tree, side)
-    value = tree.value if side == 1 else 1.0 - tree.value
+    value = tree.value_for(side)
     beyond = _beyond(run, whole, tree, shown.original, side)
     ends = _ends(tree, inside, reach, value, book.cost, result.budget, beyond)
     beyond = {k: line for k, line in beyond.items() if ends[k] in (TOO_RANDOM, NOT_WORTH, NO_ROOM)}

@@ -12,7 +12,7 @@ from typing import Any
 
 from preplay.matchup.source import BY_ENGINES
 
-Table = Mapping[str, Any]
+JsonTable = Mapping[str, Any]
 
 TOLD = {"engine", "options", "nodes", "depth", "milliseconds", "multipv", "randomness"} | {
     "budget",
@@ -29,12 +29,12 @@ MODELS = {
 }
 
 
-def is_chess(matchup: Table) -> bool:
+def is_chess(matchup: JsonTable) -> bool:
     """Whether it can be shown on a board."""
     return matchup.get("kind") in BY_ENGINES
 
 
-def sides(matchup: Table) -> tuple[str, str]:
+def sides(matchup: JsonTable) -> tuple[str, str]:
     """What the players are called."""
     if is_chess(matchup):
         return "White", "Black"
@@ -44,7 +44,7 @@ def sides(matchup: Table) -> tuple[str, str]:
     return "Player 1", "Player 2"
 
 
-def players(matchup: Table) -> tuple[str, str]:
+def players(matchup: JsonTable) -> tuple[str, str]:
     """How each player plays at the board."""
     if is_chess(matchup):
         return chess_player(matchup, "white"), chess_player(matchup, "black")
@@ -59,7 +59,7 @@ def players(matchup: Table) -> tuple[str, str]:
     return "as the file says", "as the file says"
 
 
-def rival(matchup: Table, side: int) -> str:
+def rival(matchup: JsonTable, side: int) -> str:
     """What the opponent of `side` is called: by name where their games are known."""
     if not is_chess(matchup):
         return sides(matchup)[2 - side]
@@ -74,7 +74,7 @@ def rival(matchup: Table, side: int) -> str:
     return str(named) if named else engine(matchup, own)
 
 
-def game(matchup: Table, name: str) -> str:
+def game(matchup: JsonTable, name: str) -> str:
     """Which game it is."""
     kind = matchup.get("kind")
     if is_chess(matchup):
@@ -88,7 +88,7 @@ def game(matchup: Table, name: str) -> str:
     return name
 
 
-def facts(matchup: Table, name: str) -> list[tuple[str, str]]:
+def facts(matchup: JsonTable, name: str) -> list[tuple[str, str]]:
     """How it was computed, row by row."""
     who = sides(matchup)
     rows = [("Game", game(matchup, name))]
@@ -118,7 +118,7 @@ def facts(matchup: Table, name: str) -> list[tuple[str, str]]:
     return [(label, text) for label, text in rows if text]
 
 
-def chess_player(matchup: Table, key: str) -> str:
+def chess_player(matchup: JsonTable, key: str) -> str:
     """A chess player as its engine, its limit and how it chooses."""
     own = table(matchup, key)
     parts = [known_by(own) + engine(matchup, own)]
@@ -143,7 +143,7 @@ def varied(moves: int, randomness: float) -> str:
     return f"chooses among its {moves} best moves ({less})"
 
 
-def known_by(player: Table) -> str:
+def known_by(player: JsonTable) -> str:
     """Whom the engine stands in for, if their games are known."""
     games = table(player, "games")
     if not games:
@@ -151,7 +151,7 @@ def known_by(player: Table) -> str:
     return f"{games.get('player') or 'a player'} as in {PurePath(str(games.get('file'))).name}, else "
 
 
-def engine(matchup: Table, player: Table) -> str:
+def engine(matchup: JsonTable, player: JsonTable) -> str:
     """The engine's name: by itself where only one took part, else as configured."""
     known = [str(name).partition(" [")[0] for name in matchup.get("engines") or ()]
     if len(set(known)) == 1:
@@ -159,12 +159,12 @@ def engine(matchup: Table, player: Table) -> str:
     return PurePath(str(player.get("engine") or "stockfish")).name.capitalize()
 
 
-def timed(matchup: Table) -> bool:
+def timed(matchup: JsonTable) -> bool:
     """Whether a clock runs for the whole game."""
     return matchup.get("kind") == "chess-clock"
 
 
-def clock(matchup: Table, player: Table) -> str:
+def clock(matchup: JsonTable, player: JsonTable) -> str:
     """The time of a side: "30,000 nodes for the game + 100 a move"."""
     common = table(matchup, "clock")
     budget, increment = (
@@ -175,7 +175,7 @@ def clock(matchup: Table, player: Table) -> str:
     return f"{budget:,} {unit} for the game" + (f" + {increment:,} a move" if increment else "")
 
 
-def limit(player: Table) -> str:
+def limit(player: JsonTable) -> str:
     """How long an engine thinks."""
     if player.get("nodes"):
         return f"{player['nodes']:,} nodes a move"
@@ -186,7 +186,7 @@ def limit(player: Table) -> str:
     return ""
 
 
-def policy(play: Table) -> str:
+def policy(play: JsonTable) -> str:
     """A policy of a plain game."""
     kind = play.get("policy", "uniform")
     if kind == "uniform":
@@ -200,14 +200,14 @@ def policy(play: Table) -> str:
     return text + (f", randomness {play['randomness']:g}" if play.get("randomness") else "")
 
 
-def listed(settings: Table | Sequence[Any]) -> str:
+def listed(settings: JsonTable | Sequence[Any]) -> str:
     """Settings that have no sentence of their own."""
     if not isinstance(settings, Mapping):
         return ", ".join(map(str, settings))
     return ", ".join(f"{key} {value}" for key, value in settings.items() if value not in (None, "", {}))
 
 
-def table(matchup: Table, key: str) -> Table:
+def table(matchup: JsonTable, key: str) -> JsonTable:
     """A sub-table; empty if there is none."""
     found = matchup.get(key)
     return found if isinstance(found, Mapping) else {}

@@ -16,7 +16,7 @@ from preplay.matchup import Matchup
 from preplay.matchup.model import check_by_history, check_matchup
 from preplay.runs.directory import RESULT, Run, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional
-from preplay.runs.keeping import save as keep
+from preplay.runs.keeping import keep_better
 from preplay.stopping import NEVER, Stop
 
 
@@ -131,13 +131,7 @@ def bounds(
         run = start(as_path("save", save), "bounds", matchup.name, identity, matchup.versions)
     found = bound(matchup, who, advantage, epsilon, p, limits, stop=stop, progress=progress)
     result = _result_of(matchup, who, found, run)
-    if run is not None:
-        if not result.whole and run.path(RESULT).exists():
-            before = BoundsResult.found(run)
-            if before.whole:  # there was more time then
-                return before
-        keep(run, result)
-    return result
+    return keep_better(run, result, lambda before: before.whole, cut=not result.whole)
 
 
 def _result_of(matchup: Matchup[S], side: Side, found: Bounded, run: Run | None) -> BoundsResult:

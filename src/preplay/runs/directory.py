@@ -21,7 +21,7 @@ from preplay.errors import InputError, StoreError
 from preplay.files import parse_json, read_text, write_text
 from preplay.frozen import freeze, frozen, thawed
 from preplay.game import Side
-from preplay.matchup.model import side_named
+from preplay.matchup.model import label_of, side_named
 from preplay.matchup.source import BY_ENGINES, sides_of
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ class Run:
 
     def label(self, side: Side) -> str | int:
         """What a side is called in results: a number, or a colour in chess."""
-        name = self.sides[side - 1]
-        return int(name) if name.isdigit() else name
+        return label_of(self.sides[side - 1])
 
     def path(self, name: str) -> Path:
         """A file of this run."""
@@ -140,7 +139,8 @@ class Run:
             raise InputError(f"{made}; expected {', '.join(WITH_BOOKS[:-1])} or {WITH_BOOKS[-1]}")
 
     def book(self, side: str | None = None) -> books.Book:
-        """The book of `prepare`, the largest of `frontier`, or a side's mixed book of `equilibrium`."""
+        """The book of `prepare`, the largest of `frontier`, a side's mixed book of `equilibrium`, or of
+        `harden` the mix, unless the preparer's best book is asked for."""
         book = books.load(self.book_file(side))
         if side is not None and side_named(side, self.sides) != book.side:
             raise InputError(

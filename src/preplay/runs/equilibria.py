@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -33,7 +32,7 @@ from preplay.runs.directory import (
     start,
 )
 from preplay.runs.encoding import beside, from_data, told
-from preplay.runs.keeping import save as keep
+from preplay.runs.keeping import keep_better
 from preplay.stopping import NEVER, Stop
 from preplay.theorems import lemma3
 from preplay.tree import Tree
@@ -234,16 +233,12 @@ def equilibrium(
         solving=progress,
         checkpoint=run.path(CHECKPOINT) if run else None,
     )
-    before = _kept_gap(run)
-    result = _result(matchup, found, run, before if before < found.equilibrium.gap else None)
-    if run is not None and result.better is None:
-        keep(run, result)
-    return result
+    result = _result(matchup, found, run)
+    before = keep_better(run, result, lambda before: before.gap < result.gap)
+    return result if before is result else replace(result, better=before.gap)
 
 
-def _result(
-    matchup: Matchup[S], contested: Contest, run: Run | None, better: float | None
-) -> EquilibriumResult:
+def _result(matchup: Matchup[S], contested: Contest, run: Run | None) -> EquilibriumResult:
     from preplay.equilibria.contest import calibration_error
 
     found, longest = contested.equilibrium, matchup.game.longest
@@ -273,7 +268,6 @@ def _result(
         trace=found.trace,
         scores=matchup.scores,
         tree=contested.tree,
-        better=better,
         name=matchup.name,
         run=run,
     )
@@ -292,11 +286,3 @@ def _side(matchup: Matchup[S], contested: Contest, side: Side, run: Run | None) 
         entropy=contested.entropy[side - 1],
         book=mixed_book(matchup, contested, side, provenance_of(run, matchup)),
     )
-
-
-def _kept_gap(run: Run | None) -> float:
-    """The gap of the result that a run directory holds already; infinite if there is none."""
-    if run is None or not run.path(RESULT).exists():
-        return math.inf
-    gap = run.read(RESULT).get("gap")
-    return float(gap) if isinstance(gap, int | float) else math.inf

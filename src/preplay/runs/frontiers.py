@@ -33,7 +33,7 @@ from preplay.runs.directory import (
     start,
 )
 from preplay.runs.encoding import beside, from_data, optional
-from preplay.runs.keeping import save as keep
+from preplay.runs.keeping import keep_better
 from preplay.runs.prepared import PrepareResult, repairs_of
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Tree
@@ -218,10 +218,5 @@ def frontier(
         name=matchup.name,
         run=run,
     )
-    if run is not None:
-        if result.ending != "complete" and run.path(RESULT).exists():
-            before = FrontierResult.found(run)
-            if before.ending == "complete":  # there was more time then
-                return before
-        keep(run, result)
-    return result
+    cut = result.ending != "complete"
+    return keep_better(run, result, lambda before: before.ending == "complete", cut=cut)

@@ -22,7 +22,7 @@ from preplay.matchup import Matchup
 from preplay.matchup.model import check_matchup
 from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, Run, provenance_of, settings_of, start
 from preplay.runs.encoding import beside, from_data, optional, told
-from preplay.runs.keeping import save as keep
+from preplay.runs.keeping import keep_better
 from preplay.stopping import NEVER, Stop
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 UNHARDENED, CHOOSING = "checkpoint-unhardened.npz", "checkpoint-choosing.npz"
 """Growth under way against the side as it plays now, and of a preparer who chooses against the mix."""
-CALIBRATION = 0.3
+CALIBRATING = 0.3
 """What calibration games take of the time, at most."""
 HIDING = 0.5
 """What hardening takes of the time, and of the rest what looking at the side as it plays now does."""
@@ -161,7 +161,7 @@ def harden(
         }  # fmt: skip
         run = start(as_path("save", save), "harden", matchup.name, identity, matchup.versions)
     if matchup.calibration is not None:
-        matchup.calibration.curve(pace.stopping(stop, CALIBRATION), progress)
+        matchup.calibration.curve(pace.stopping(stop, CALIBRATING), progress)
     found = solve(
         matchup,
         hides,
@@ -227,9 +227,12 @@ def harden(
         name=matchup.name,
         run=run,
     )
-    if run is not None:
-        keep(run, result)
-    return result
+    return keep_better(run, result, lambda before: _told(before) > _told(result))
+
+
+def _told(result: HardenResult) -> tuple[bool, bool, bool]:
+    """How much of the answer there is: the whole mix, then what it is compared with."""
+    return result.ending == "complete", result.unhardened is not None, result.choosing is not None
 
 
 def _without_menus(matchup: Matchup[S]) -> Matchup[S]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Protocol, TypeVar, cast, overload
 
 from preplay.arguments import as_path
-from preplay.errors import InputError, nearest
+from preplay.errors import InputError, PreplayError, nearest
 from preplay.runs.directory import RESULT, RUN, Run, open_run
 from preplay.runs.encoding import as_data
 
@@ -44,11 +45,31 @@ class Result(Protocol):
         ...
 
 
+K = TypeVar("K", bound=Result)
+
+
 def save(run: Run, result: Result) -> None:
     """Keep a result in its run's directory."""
     run.write(RESULT, as_data(result))
     for name, write in result.files().items():
         write(run.path(name))
+
+
+def keep_better(run: Run | None, result: K, better: Callable[[K], bool], *, cut: bool = True) -> K:
+    """Keep a result in its run's directory, if there is one: which result stands there then.
+
+    One that was `cut` short does not replace what is `better`: there was more time then. What cannot be
+    read any more is replaced.
+    """
+    if run is None:
+        return result
+    if cut and run.path(RESULT).exists():
+        with suppress(PreplayError):
+            before = cast(K, type(result).found(run))
+            if better(before):
+                return before
+    save(run, result)
+    return result
 
 
 @overload

@@ -70,12 +70,12 @@ def match(
 ) -> MatchResult:
     """Play a book for real and compare the score with what was promised.
 
-    `prepared` is a result of `prepare` or `equilibrium`, or a book; without one, `side` (or "both") is
-    prepared now at `cost`. Of `harden` the best book meets the mix that it was found
-    against. In an equilibrium both sides play their mixed books, and `side` says whose
-    score counts. `control` plays as many games without the book; `sprt` = (elo0, elo1) stops when one of
-    the two is accepted. Games that are played by the rules end by these alone, unless `settling` asks
-    for more. With `save` every game is kept, and the same call goes on from there.
+    `prepared` is a result of `prepare`, `frontier`, `equilibrium` or `harden`, or a book; without one,
+    `side` (or "both") is prepared now at `cost`. Of `harden` the best book meets the mix that it was
+    found against. In an equilibrium both sides play their mixed books, and `side` says whose score
+    counts. `control` plays as many games without the book; `sprt` = (elo0, elo1) stops when one of the
+    two is accepted. Games that are played by the rules end by these alone, unless `settling` asks for
+    more. With `save` every game is kept, and the same call goes on from there.
     """
     check_matchup(matchup)
     check_whole("seed", seed)

@@ -35,7 +35,7 @@ from preplay.runs.directory import (
     start,
 )
 from preplay.runs.encoding import beside, from_data, optional, told
-from preplay.runs.keeping import save as keep
+from preplay.runs.keeping import keep_better
 from preplay.sampling.timeshare import TimeShare
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Tree
@@ -198,21 +198,16 @@ def prepare(
         checkpoint=run.path(CHECKPOINT) if run else None,
     )
     result = result_of(matchup, prepared, run)
-    if run is not None:
-        if result.ending != "complete" and run.path(RESULT).exists():
-            before = PrepareResult.found(run)
-            ended = before.ending == "gap" and result.ending != "gap" and _apart(before) <= _apart(result)
-            if (
-                before.ending == "complete" or ended or _better(before, result)
-            ):  # there was more time then
-                return before
-        keep(run, result)
-    return result
+    cut = result.ending != "complete"
+    return keep_better(run, result, lambda before: _better(before, result), cut=cut)
 
 
 def _better(before: PrepareResult, now: PrepareResult) -> bool:
-    """Whether a result kept before, all of it judged, promises more than one that was cut short now."""
-    return before.judged is not None and not before.judged.left and before.net > now.net
+    """Whether a result kept before is whole, or as near to it as one that was cut short now, or is all
+    judged and promises more."""
+    ended = before.ending == "gap" and now.ending != "gap" and _apart(before) <= _apart(now)
+    judged = before.judged is not None and not before.judged.left
+    return before.ending == "complete" or ended or (judged and before.net > now.net)
 
 
 def _apart(result: PrepareResult) -> float:

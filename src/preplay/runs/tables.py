@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from preplay.errors import InputError
+from preplay.matchup.model import label_of
 from preplay.matchup.source import BY_ENGINES, sides_of
 from preplay.text import cell
 
@@ -47,8 +48,7 @@ def _label(book: Book) -> str | int:
     matchup = identity.get("matchup") if isinstance(identity, dict) else None
     told = matchup if isinstance(matchup, dict) else {}
     if "sides" in told or told.get("kind") in BY_ENGINES:  # others are called by number
-        name = sides_of(told)[book.side - 1]
-        return int(name) if name.isdecimal() else name
+        return label_of(sides_of(told)[book.side - 1])
     return ("white", "black")[book.side - 1] if book.start else book.side
 
 

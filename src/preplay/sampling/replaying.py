@@ -16,6 +16,7 @@ from typing import Generic
 from preplay.game import Distribution, S, Side, walk
 from preplay.games.clocked import Clocked, ClockedState, TimeRule, timed
 from preplay.policy import Ahead, Policy, ahead_of
+from preplay.randomness import FRESH
 from preplay.sampling.rollouts import PlayoutRequest, at
 from preplay.sampling.streams import Streams, play_alike
 from preplay.sampling.timeshare import Mean, TimeShare
@@ -27,8 +28,6 @@ Memory = Mapping[History, Distribution]
 """A book: what to play at each memorized history."""
 PSEUDO = 2
 """Games added at either end of what is possible, for the least standard error."""
-FRESH = 3
-"""The purpose of these games, which no others have: the choice of the book has not seen their dice."""
 
 
 @dataclass(frozen=True)

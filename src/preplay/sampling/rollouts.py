@@ -13,14 +13,14 @@ from typing import Generic, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from preplay.arguments import check_rules, check_seed, check_whole, is_number, is_share, shown
+from preplay.arguments import check_rules, check_seed, check_whole, is_number, shown
 from preplay.errors import GameError, InputError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.games.playout import PlaysItself, playouts
 from preplay.policy import REST, Policy, Uniform, check_distribution, check_pair, spread_rest
-from preplay.randomness import seed_of
+from preplay.randomness import PLAYOUTS, seed_of
 from preplay.tree import Floats
-from preplay.value import Value
+from preplay.value import Value, check_utility, utility_of
 
 Words = npt.NDArray[np.uint64]
 _STRIDE = 2**128
@@ -89,7 +89,8 @@ class PlayoutStart(Generic[S]):
     states: tuple[S, ...]
     cumulative: tuple[float, ...] = ()
     """The probabilities of `states` but the last, summed up."""
-    purpose: int = 0
+    purpose: int = PLAYOUTS
+    """One of the streams of `preplay.randomness`."""
 
 
 def at(game: Game[S], state: S) -> PlayoutStart[S]:
@@ -202,7 +203,7 @@ class Playouts(Generic[S]):
             going: list[tuple[tuple[str, ...], S, list[int]]] = []
             for history, state, games in running:
                 if game.player(state) == FINAL:
-                    utilities[games] = _checked(game.utility(state), history)
+                    utilities[games] = utility_of(game, state)
                 else:
                     going.append((history, state, games))
             if not going:
@@ -282,7 +283,8 @@ class UniformPlayouts(Generic[S]):
             state = start.states[0]
             if len(start.states) > 1:
                 state = start.states[bisect_right(start.cumulative, rng.random())]
-            utilities[k] = _checked(play(state, rng), start.key)
+            utilities[k] = utility = play(state, rng)
+            check_utility(utility, start.key)
         return Outcomes(utilities, False)
 
     def _forced(self, state: S) -> float | None:
@@ -293,7 +295,7 @@ class UniformPlayouts(Generic[S]):
             if len(actions) > 1:
                 return None
             state = game.next(state, actions[0])
-        return game.utility(state)
+        return utility_of(game, state)
 
 
 def sampler_of(game: Game[S], base: tuple[Policy[S], Policy[S]], seed: int = 0) -> Sampler[S]:
@@ -327,12 +329,6 @@ def _uniforms(keys: Words, draw: int) -> list[float]:
     words = _mix(keys + _GOLDEN * np.full(1, draw + 1, dtype=np.uint64))
     numbers: list[float] = ((words >> np.uint64(11)) * 2.0**-53).tolist()
     return numbers
-
-
-def _checked(utility: float, history: tuple[str, ...]) -> float:
-    if not is_share(utility):
-        raise GameError(f"history {list(history)}: utility {utility}; expected a number in [0, 1]")
-    return utility
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from preplay.game import FINAL, Game, S, Side
+from preplay.randomness import BOOK, POOL
 from preplay.response import check_cost, reach
 from preplay.sampling import _regret as loops
 from preplay.sampling.adaptive import PARTS, AdaptiveRollouts, Estimate
@@ -38,11 +39,10 @@ from preplay.tree import Bools, Floats, Ints, Tree
 BLOCK = 32
 """The least number of playouts added to an estimate; fewer hardly move its radius."""
 
-_OWN: Final = 0  # playouts from an own history
-_POOL: Final = 1  # playouts from the pool of exits below it
-_BOOK: Final = 2  # playouts from all exits of the chosen book
+_OWN: Final = 0  # the row of playouts from own histories
+_POOL: Final = 1  # the row of playouts from the pools of exits below them
 
-Indices = npt.NDArray[np.intp]
+Nodes = npt.NDArray[np.intp]
 SharpenEnding = Literal["certified", "open", "samples", "seconds", "interrupted"]
 
 
@@ -208,7 +208,7 @@ class _Doubt(Generic[S]):
         self.pi = reach(tree, side)
         self.above = loops.own_above(tree.parent, tree.player, side)
         unknown = np.isnan(tree.value)
-        mean = np.where(unknown, 0.5, tree.value if side == 1 else 1.0 - tree.value)
+        mean = np.where(unknown, 0.5, tree.value_for(side))
         radius = np.where(unknown, 0.5, tree.radius)
         low, high = np.maximum(0.0, mean - radius), np.minimum(1.0, mean + radius)
         leaves = tree.leaves
@@ -241,7 +241,7 @@ class _Doubt(Generic[S]):
         )
         return _Bounds(net, lower, upper, regret, chosen, eager, torn)
 
-    def arms(self, bounds: _Bounds, epsilon: float) -> Indices:
+    def arms(self, bounds: _Bounds, epsilon: float) -> Nodes:
         """[m, 2] the arms worth sampling: what keeps the regret up, the most for a playout first.
 
         None if the rest of the regret, above ε, is what open histories may hold.
@@ -254,7 +254,7 @@ class _Doubt(Generic[S]):
         profit = width / self.taken
         return np.argwhere(profit >= 0.5 * profit.max())
 
-    def narrow(self, arms: Indices, stop: Stop) -> bool:
+    def narrow(self, arms: Nodes, stop: Stop) -> bool:
         """More playouts for all of these arms in one batch; whether they came to their end."""
         pulled = [(row, k, self._arm(row, k)) for row, k in arms[: self.room].tolist()]
         played = self._sample([arm for _, _, arm in pulled], stop)
@@ -268,7 +268,7 @@ class _Doubt(Generic[S]):
                 self.rollouts.estimates[arm.start.key] = arm.estimate
         return True
 
-    def certify(self, exits: Indices, radius: float, stop: Stop) -> tuple[float, float, bool]:
+    def certify(self, exits: Nodes, radius: float, stop: Stop) -> tuple[float, float, bool]:
         """The least and greatest value of a book, from playouts that leave it by its `exits`.
 
         And whether they are as near to each other as asked.
@@ -278,7 +278,7 @@ class _Doubt(Generic[S]):
         exits = exits[width > 0.0]
         weight = float(self.pi[exits].sum())
         delta = self.share * self.rollouts.delta / PARTS
-        arm = _Arm(self._lottery(0, exits, _BOOK), delta, 0.5, 0.0, 1.0)
+        arm = _Arm(self._lottery(0, exits, BOOK), delta, 0.5, 0.0, 1.0)
         while weight * (arm.high - arm.low) > 2.0 * radius:
             if self.room == 0 or stop.asked or self._sample([arm], stop) is None:
                 return exact + weight * arm.low, exact + weight * arm.high, False
@@ -314,7 +314,7 @@ class _Doubt(Generic[S]):
             delta = self.rollouts.delta / PARTS * float(self.pi[k]) / max(1, self.game.longest)
             if row == _POOL:
                 delta *= self.share
-                start = self._lottery(k, self._pool(k), _POOL)
+                start = self._lottery(k, self._pool(k), POOL)
                 estimate = Estimate()
             else:
                 start = at(self.game, self._state(k))
@@ -327,11 +327,11 @@ class _Doubt(Generic[S]):
             )
         return self._arms[row, k]
 
-    def _pool(self, k: int) -> Indices:
+    def _pool(self, k: int) -> Nodes:
         low, high = np.searchsorted(self.owner, (k, k + 1))
         return self.members[low:high]
 
-    def _lottery(self, k: int, exits: Indices, purpose: int) -> PlayoutStart[S]:
+    def _lottery(self, k: int, exits: Nodes, purpose: int) -> PlayoutStart[S]:
         states = [self._state(j) for j in exits.tolist()]
         return lottery(self.tree.history(k), states, self.pi[exits].tolist(), purpose)
 

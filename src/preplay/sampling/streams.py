@@ -7,7 +7,6 @@ idle. Here many games are under way, each asks ahead, and the one that asked fir
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -19,20 +18,18 @@ from typing import Generic
 
 import numpy as np
 
-from preplay.arguments import is_share
-from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
+from preplay.machine import cores
 from preplay.policy import Ahead, Policy, ahead_of, check_distribution
-from preplay.randomness import generator
+from preplay.randomness import generator, playout_stream
 from preplay.sampling.rollouts import Outcomes, PlayoutRequest, PlayoutStart, Sampler
 from preplay.stopping import NEVER, Stop
+from preplay.value import utility_of
 
 PIECE = 32
 """Playouts between the first two looks at the clock of samplers that cannot stop by themselves."""
 QUICK = 0.1
 """Where so many playouts take fewer seconds than this, twice as many follow."""
-_PURPOSES = 8
-"""More than there are purposes of a start."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +124,7 @@ def play_alike(
     finished = 0
     at_once = max(sampler.at_once for sampler in samplers)
     if stop.timed:  # enough for the engines, and few that are unfinished when time is up
-        at_once = min(at_once, max(16, 2 * (os.cpu_count() or 1)))
+        at_once = min(at_once, max(16, 2 * cores()))
     try:
         with stop.interruptible(), closing(_moves(alternating, at_once)) as moves:
             for _ in moves:
@@ -203,7 +200,7 @@ class Playout(Generic[S]):
 
     def begin(self) -> None:
         """Set up the game; its random numbers follow from the start and its number."""
-        stream = self.start.purpose + _PURPOSES * self.number
+        stream = playout_stream(self.start.purpose, self.number)
         self.rng = generator(self.seed, self.start.key, stream=stream)
         states = self.start.states
         self.state = states[self._draw(self.start.cumulative)] if len(states) > 1 else states[0]
@@ -213,9 +210,7 @@ class Playout(Generic[S]):
         while (player := self.game.player(self.state)) == CHANCE:
             self._move(self.game.chance(self.state))
         if player == FINAL:
-            self.utility = self.game.utility(self.state)
-            if not is_share(self.utility):
-                raise GameError(f"{self._where}: utility {self.utility}; expected a number in [0, 1]")
+            self.utility = utility_of(self.game, self.state)
             self.over = True
             return False
         ahead = self.ahead[player - 1]

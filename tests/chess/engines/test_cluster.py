@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import chess
@@ -24,7 +25,7 @@ from preplay.chess.engines.analysis import (
     search_position,
 )
 from preplay.chess.engines.analyst import Analyst
-from preplay.chess.engines.cluster import ClusterPool
+from preplay.chess.engines.cluster import NOBODY, Absent, ClusterPool
 from preplay.chess.engines.pool import EnginePool
 from preplay.chess.engines.team import SearchTeam
 from preplay.errors import EngineError, InputError
@@ -139,6 +140,8 @@ def test_nodes_without_this_very_engine_are_left_out(cluster: Any) -> None:
             assert len(Analyst(pool).analyse(requests(fake("none"), 12))) == 12
             for words in ("another build", "no such library"):
                 assert sum("left out" in text and words in text for text in said) == 1
+            told = [found for node in pool.nodes() for found in node.identities.values()]
+            assert [one.silent for one in told if isinstance(one, Absent)] == [False, False]
             assert pool.stats().failures == 0
     finally:
         for node in odd:
@@ -212,3 +215,23 @@ def test_the_cloud_recipe_is_one_that_ray_takes() -> None:
     validate_config(filled)
     assert filled["available_node_types"]["worker"]["min_workers"] == filled["max_workers"]
     assert f"ray:{ray.__version__}-" in (here / "Dockerfile").read_text(encoding="utf-8")
+
+
+def test_a_node_that_says_nothing_may_have_the_engine_all_the_same() -> None:
+    def asked(ref: Any, timeout: float) -> Any:
+        if isinstance(ref, Exception):
+            raise ref
+        return ref
+
+    def node(answer: Any) -> Any:
+        actor = SimpleNamespace(identity=SimpleNamespace(remote=lambda spec: answer))
+        return SimpleNamespace(slots=[SimpleNamespace(actor=actor)])
+
+    pool: Any = ClusterPool.__new__(ClusterPool)
+    pool._lock, pool._ray = threading.RLock(), SimpleNamespace(get=asked)
+    nodes = [node(f"{NOBODY}, says the engine"), node(TimeoutError()), SimpleNamespace(slots=[])]
+    assert pool._greet(nodes, fake("none")) == [
+        Absent(f"{NOBODY}, says the engine"),
+        Absent(f"{NOBODY} (TimeoutError)", silent=True),
+        Absent(NOBODY, silent=True),
+    ]

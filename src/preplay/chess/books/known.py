@@ -15,11 +15,11 @@ from preplay.game import Side
 MARK = "known before the book"
 """What the comment of a known move says."""
 
-Known = Mapping[Hashable, tuple[chess.Move, ...]]
+KnownByPosition = Mapping[Hashable, tuple[chess.Move, ...]]
 """Known moves by `position_key`."""
 
 
-def known_of(book: Book) -> Known:
+def known_of(book: Book) -> KnownByPosition:
     """What a book extends, by position however reached."""
     return {position_key(board): moves for board, moves in known_moves(book)}
 
@@ -29,7 +29,7 @@ def is_known(node: chess.pgn.GameNode) -> bool:
     return MARK in " ".join(node.comment.split())
 
 
-def mark_line(game: chess.pgn.Game, known: Known) -> None:
+def mark_line(game: chess.pgn.Game, known: KnownByPosition) -> None:
     """Mark the known moves of a game as it is."""
     for node, board in _nodes(game):
         moves = known.get(position_key(board), ())
@@ -38,7 +38,7 @@ def mark_line(game: chess.pgn.Game, known: Known) -> None:
                 _mark(child)
 
 
-def plant(game: chess.pgn.Game, side: Side, known: Known, placed: set[Hashable]) -> None:
+def plant(game: chess.pgn.Game, side: Side, known: KnownByPosition, placed: set[Hashable]) -> None:
     """Add to a game what is known in its positions, and the replies that lead to what is known besides.
 
     `placed` are the positions that other games show already; those of this one are added.

@@ -42,13 +42,25 @@ MOVES: Final = 10
 
 
 @dataclass(frozen=True)
+class Absent:
+    """Why an engine is not used on a node."""
+
+    reason: str
+    silent: bool = False
+    """Whether the node said nothing: it may have the engine all the same, and is asked again."""
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True)
 class NodeReport:
     """A machine of the cluster as `preplay cluster` shows it."""
 
     name: str
     address: str
     engines: int
-    identities: dict[EngineSpec, Identity | str] = field(default_factory=dict)
+    identities: dict[EngineSpec, Identity | Absent] = field(default_factory=dict)
     """Which engine each command starts there, or why it is not used."""
 
 
@@ -59,7 +71,7 @@ class _Node:
     address: str
     size: int
     slots: list[_Slot] = field(default_factory=list)
-    engines: dict[EngineSpec, Identity | str] = field(default_factory=dict)
+    engines: dict[EngineSpec, Identity | Absent] = field(default_factory=dict)
 
     @property
     def engines_at_once(self) -> int:
@@ -116,6 +128,7 @@ class ClusterPool:
         self._searches = self._failures = 0
         self._opened = time.perf_counter()
         self._closed = threading.Event()
+        self._watcher: threading.Thread | None = None
         try:
             self._patrol()
             if not self._nodes:
@@ -214,7 +227,7 @@ class ClusterPool:
         for slot in slots:
             with contextlib.suppress(Exception):
                 self._ray.kill(slot.actor)
-        if hasattr(self, "_watcher"):
+        if self._watcher is not None:
             self._watcher.join()
         self._ray.shutdown()
 
@@ -258,7 +271,9 @@ class ClusterPool:
                 return  # the node is dying; the next look tells
             with self._lock:
                 node.slots.append(slot)
-                silent = [s for s, told in node.engines.items() if str(told).startswith(NOBODY)]
+                silent = [
+                    s for s, told in node.engines.items() if isinstance(told, Absent) and told.silent
+                ]
             for spec in silent:
                 (node.engines[spec],) = self._greet([node], spec)
                 self._judge(node, spec)
@@ -293,26 +308,27 @@ class ClusterPool:
         options = remote.options(num_cpus=size, scheduling_strategy=here, max_concurrency=calls)
         return _Slot(node, options.remote(size, self._patience), number, size)
 
-    def _greet(self, nodes: list[_Node], spec: EngineSpec) -> list[Identity | str]:
+    def _greet(self, nodes: list[_Node], spec: EngineSpec) -> list[Identity | Absent]:
         """What each node says of an engine; one that says nothing in time does not have it."""
         with self._lock:
             first = [node.slots[0].actor if node.slots else None for node in nodes]
         asked = [None if actor is None else actor.identity.remote(spec) for actor in first]
-        answers: list[Identity | str] = []
+        answers: list[Identity | Absent] = []
         for ref in asked:
             try:
-                answers.append(self._ray.get(ref, timeout=HANDSHAKE) if ref else NOBODY)
+                told = self._ray.get(ref, timeout=HANDSHAKE) if ref else Absent(NOBODY, silent=True)
             except Exception as error:
-                answers.append(f"{NOBODY} ({type(error).__name__})")
+                told = Absent(f"{NOBODY} ({type(error).__name__})", silent=True)
+            answers.append(Absent(told) if isinstance(told, str) else told)
         return answers
 
     def _judge(self, node: _Node, spec: EngineSpec) -> None:
         """Leave a node out of an engine's searches if it does not have this very engine."""
         found, wanted = node.engines[spec], self._identities[spec]
         if isinstance(found, Identity) and found != wanted:
-            found = node.engines[spec] = f"another build: {found}, not {wanted}"
-        if isinstance(found, str):
-            self._tell(f"{node.name} ({node.address}) is left out: {found}")
+            found = node.engines[spec] = Absent(f"another build: {found}, not {wanted}")
+        if isinstance(found, Absent):
+            self._tell(f"{node.name} ({node.address}) is left out: {found.reason}")
 
     # Work
 

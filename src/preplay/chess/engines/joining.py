@@ -7,8 +7,8 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from preplay.chess.engines.pool import cores
 from preplay.errors import InputError
+from preplay.machine import cores
 
 
 def connect(address: str, workers: int | None = None) -> Any:

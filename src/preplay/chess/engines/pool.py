@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from preplay.chess.engines.analysis import Analysis, EngineSpec, Identity, Searc
 from preplay.chess.engines.discovery import identify
 from preplay.chess.engines.engine import HANDSHAKE, Engine, check_request, read_answer
 from preplay.errors import EngineError, InputError
+from preplay.machine import cores
 
 WANTED: Final = 0
 """Priority of a search somebody waits for."""
@@ -29,13 +29,6 @@ GUESSED: Final = 2
 
 MOST: Final = 1024
 """Workers that a pool may have."""
-
-
-def cores() -> int:
-    """How many processor cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)

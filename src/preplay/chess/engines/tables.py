@@ -43,7 +43,7 @@ COLUMNS: Final[dict[str, type]] = {
 }
 """Names and types of the columns; `mate`, `wins`, `draws` and `losses` may be missing."""
 
-Row = tuple[Any, ...]
+Cells = tuple[Any, ...]
 
 
 def export_analyses(records: Iterable[Record], path: str | os.PathLike[str]) -> int:
@@ -52,13 +52,13 @@ def export_analyses(records: Iterable[Record], path: str | os.PathLike[str]) -> 
     The file appears whole or not at all. Parquet needs pyarrow.
     """
     target = Path(path)
-    writers: dict[str, Callable[[Iterator[Row], Path], None]] = {".csv": _csv, ".parquet": _parquet}
+    writers: dict[str, Callable[[Iterator[Cells], Path], None]] = {".csv": _csv, ".parquet": _parquet}
     write = writers.get(target.suffix.lower())
     if write is None:
         raise InputError(f"export to '{target}'; expected a name that ends in .csv or .parquet")
     count = 0
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[Cells]:
         nonlocal count
         for record in records:
             count += 1
@@ -76,7 +76,7 @@ def export_analyses(records: Iterable[Record], path: str | os.PathLike[str]) -> 
     return count
 
 
-def _rows(record: Record) -> Iterator[Row]:
+def _rows(record: Record) -> Iterator[Cells]:
     setting, position, analysis = record.setting, record.position, record.analysis
     made = datetime.fromtimestamp(record.made, UTC).isoformat()
     for rank, line in enumerate(analysis.lines, 1):
@@ -100,7 +100,7 @@ def _rows(record: Record) -> Iterator[Row]:
         )
 
 
-def _csv(rows: Iterator[Row], path: Path) -> None:
+def _csv(rows: Iterator[Cells], path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -115,7 +115,7 @@ def _plain(value: str | int | bool) -> str | int:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _parquet(rows: Iterator[Row], path: Path) -> None:
+def _parquet(rows: Iterator[Cells], path: Path) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

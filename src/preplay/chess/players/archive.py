@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from preplay.chess.players import mainline
 from preplay.chess.players.mainline import Codes
-from preplay.chess.players.sources import PART, BrokenFileError, digest_of, parts_of, tag_text
+from preplay.chess.players.sources import PART, BrokenFileError, digest_of, parts_of, tag_of
 from preplay.chess.players.squares import Keys
 
 LIMIT = 40
@@ -165,9 +165,9 @@ def _part(
     at = 0
     for k, (begin, moves, end, plies, flag, wrong) in enumerate(games.tolist()):
         given = dict(_TAG.findall(text[begin:moves]))
-        told = GameTags(*(tag_text(given.get(tag.encode(), b"")) for tag in _NAMES))
+        told = GameTags(*(tag_of(given.get(tag.encode(), b"")) for tag in _NAMES))
         told = told._replace(
-            date=tag_text(given.get(b"UTCDate", b"")) if told.date.strip("?.") == "" else told.date,
+            date=tag_of(given.get(b"UTCDate", b"")) if told.date.strip("?.") == "" else told.date,
             result=told.result or _result(text, moves, end),
         )
         special = told.variation or told.odd_start
@@ -177,9 +177,8 @@ def _part(
         if special:
             odd[len(tags)] = text[begin:end].decode("utf-8", errors="replace")
         elif flag == mainline.BROKEN:
-            word = (
-                tag_text(text[wrong : wrong + 12].split()[0]) if text[wrong : wrong + 12].split() else ""
-            )
+            words = text[wrong : wrong + 12].split()
+            word = tag_of(words[0]) if words else ""
             line = text.count(b"\n", begin, wrong) + 1
             broken.append(f"{name}: game {before + k + 1}: '{word}' in its line {line} is not legal")
             at += plies

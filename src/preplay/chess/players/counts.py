@@ -16,7 +16,7 @@ from preplay.chess.players.squares import Keys
 from preplay.compiled import always
 from preplay.errors import InputError
 
-Numbers = npt.NDArray[np.uint32]
+Uints = npt.NDArray[np.uint32]
 _HARMLESS, _PACKED = 1 << 20, 20
 """Bytes that packed keys may unpack to: so many, or so many times their size. Hashes hardly shrink."""
 
@@ -27,7 +27,7 @@ class MoveCounts:
 
     keys: Keys  # [rows] positions, ascending
     codes: Codes  # [rows] moves, ascending within a position
-    counts: Numbers  # [rows] how often
+    counts: Uints  # [rows] how often
 
     @property
     def positions(self) -> int:
@@ -127,13 +127,13 @@ def together(tables: Iterable[MoveCounts]) -> MoveCounts:
 def _merge(
     keys: Keys,
     codes: Codes,
-    counts: Numbers,
+    counts: Uints,
     keys2: Keys,
     codes2: Codes,
-    counts2: Numbers,
+    counts2: Uints,
     to_keys: Keys,
     to_codes: Codes,
-    to_counts: Numbers,
+    to_counts: Uints,
 ) -> int:
     """Two sorted tables in one, row by row; how many rows it has."""
     i = j = n = 0
@@ -155,7 +155,7 @@ def _merge(
     return n
 
 
-def _summed(keys: Keys, codes: Codes, counts: Numbers) -> MoveCounts:
+def _summed(keys: Keys, codes: Codes, counts: Uints) -> MoveCounts:
     if not len(keys):
         return NOTHING
     order = np.lexsort((codes, keys))

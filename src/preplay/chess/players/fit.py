@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 
 from preplay.chess.engines.analysis import Analysis
 from preplay.chess.players.standin import NARROW, SPAN, StandIn
+from preplay.tree import Floats
 
-Floats = npt.NDArray[np.float64]
 FLOOR = 1e-4
 """No move counts as less likely than this in a log-loss."""
 OWN_WEIGHT, OTHERS_WEIGHT = 3.0, 1.2

@@ -11,7 +11,7 @@ from preplay.accounts import Sources
 from preplay.chess.players.person import PersonPolicy
 from preplay.chess.rules import ChessGame, ChessState, parse_move
 from preplay.game import Distribution, Side
-from preplay.policy import REST
+from preplay.policy import REST, probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +96,6 @@ class RivalsPolicy:
             return weights
         plays = [rival.distributions([state])[0] for rival in self.rivals]
         return updated(weights, plays, move, state.board.legal_moves.count())
-
-
-def probability(play: Distribution, move: str, legal: int) -> float:
-    """How likely a move is, those of the rest equally."""
-    if move in play:
-        return play[move]
-    named = len(play) - (REST in play)
-    return play.get(REST, 0.0) / (legal - named) if legal > named else 0.0
 
 
 def updated(

@@ -143,7 +143,7 @@ def _width(text: bytes) -> str:
     return "utf-16-be" if len(head) >= 20 and not any(head[0::2]) else ""
 
 
-def tag_text(value: bytes) -> str:
+def tag_of(value: bytes) -> str:
     """A tag's value: UTF-8, or the Latin-1 that PGN was before."""
     try:
         text = value.decode("utf-8")

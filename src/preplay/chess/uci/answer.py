@@ -15,7 +15,7 @@ from preplay.chess.engines.infolines import MOST_NODES, read_analysis, whole_num
 from preplay.chess.uci.game import Tracker
 from preplay.errors import EngineError
 from preplay.policy import softmax
-from preplay.randomness import generator
+from preplay.randomness import BASE_MOVE, BOOK_MOVE, DRAW, dice_stream, generator
 
 T = TypeVar("T")
 
@@ -31,22 +31,23 @@ class Dice:
     @property
     def draw(self) -> float:
         """In [0, 1): which pure book of a mixed one this game has."""
-        return float(generator(self.seed, (), stream=3 * self.game).random())
+        return float(generator(self.seed, (), stream=dice_stream(DRAW, self.game)).random())
 
     def book_move(self, items: Sequence[T], weights: Sequence[float], history: Sequence[str]) -> T:
         """One of the book's moves."""
-        return self._one_of(items, weights, history, 3 * self.game + 1)
+        return self._one_of(items, weights, history, BOOK_MOVE)
 
     def base_move(self, items: Sequence[T], weights: Sequence[float], history: Sequence[str]) -> T:
         """One of the base engine's moves."""
-        return self._one_of(items, weights, history, 3 * self.game + 2)
+        return self._one_of(items, weights, history, BASE_MOVE)
 
     def _one_of(
-        self, items: Sequence[T], weights: Sequence[float], history: Sequence[str], stream: int
+        self, items: Sequence[T], weights: Sequence[float], history: Sequence[str], what: int
     ) -> T:
         if len(items) == 1:
             return items[0]
-        mark = float(generator(self.seed, history, stream=stream).random()) * sum(weights)
+        rng = generator(self.seed, history, stream=dice_stream(what, self.game))
+        mark = float(rng.random()) * sum(weights)
         for item, weight in zip(items, weights, strict=True):
             mark -= weight
             if mark < 0:

@@ -30,7 +30,7 @@ from preplay.chess.uci.options import parse_setoption
 from preplay.errors import InputError, PreplayError
 from preplay.game import Distribution, Side
 from preplay.policy import Policy, spread_rest
-from preplay.randomness import generator
+from preplay.randomness import DRAW, dice_stream, generator
 from preplay.text import harmless
 
 SEEDS = 2**31 - 1
@@ -52,7 +52,7 @@ class Modelled:
         """What this game's book plays."""
         if self.book is None:
             return {}
-        rng = generator(dice.seed, (), stream=3 * dice.game)
+        rng = generator(dice.seed, (), stream=dice_stream(DRAW, dice.game))
         return {entry.history: entry.moves for entry in draw(self.book, rng).entries}
 
     def state(self, tracker: Tracker) -> ChessState:

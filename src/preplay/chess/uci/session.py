@@ -26,8 +26,8 @@ from preplay.errors import EngineError, InputError
 OpenBook = Callable[[str], Lookup]
 """Reads the book at a path."""
 
-MOST_MOVES = 500
-"""No position has more legal moves."""
+MOST_LINES = 500
+"""Lines that a GUI may ask for; no position has more moves."""
 
 
 @dataclass
@@ -191,7 +191,7 @@ class Session:
     def _pass_on(self, key: str, value: str | None, line: str) -> None:
         """An option of the base engine, some of which concern us too."""
         if key == "multipv":
-            self._multipv = whole_number(value or "", MOST_MOVES) or 1
+            self._multipv = whole_number(value or "", MOST_LINES) or 1
             return  # the base engine is told when a search begins
         if key == "uci_analysemode":
             self._analyse = (value or "").lower() == "true"

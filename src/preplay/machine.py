@@ -1,0 +1,12 @@
+"""What the machine has for this process."""
+
+from __future__ import annotations
+
+import os
+
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -39,7 +39,8 @@ _HOMES = {
     "preplay.runs.matches": ("match",),
     "preplay.runs.outcomes": ("MatchResult",),
     "preplay.runs.prepared": ("PrepareResult", "prepare"),
-    "preplay.runs.sweeps": ("SweepResult", "figure1", "sweep"),
+    "preplay.runs.sweeps": ("figure1", "sweep"),
+    "preplay.runs.swept": ("SweepResult",),
     "preplay.sampling.adaptive": ("AdaptiveRollouts",),
     "preplay.sampling.rollouts": ("Playouts", "Rollouts"),
     "preplay.stopping": ("Stop",),
@@ -115,9 +116,9 @@ if TYPE_CHECKING:
     from preplay.runs.outcomes import MatchResult as MatchResult
     from preplay.runs.prepared import PrepareResult as PrepareResult
     from preplay.runs.prepared import prepare as prepare
-    from preplay.runs.sweeps import SweepResult as SweepResult
     from preplay.runs.sweeps import figure1 as figure1
     from preplay.runs.sweeps import sweep as sweep
+    from preplay.runs.swept import SweepResult as SweepResult
     from preplay.sampling.adaptive import AdaptiveRollouts as AdaptiveRollouts
     from preplay.sampling.rollouts import Playouts as Playouts
     from preplay.sampling.rollouts import Rollouts as Rollouts

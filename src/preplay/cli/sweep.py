@@ -15,7 +15,7 @@ from preplay.experiments.measures import BOOK, BOUNDS, CERTIFIED, EQUILIBRIUM
 
 if TYPE_CHECKING:
     from preplay.experiments.sweep import Point
-    from preplay.runs.sweeps import SweepResult
+    from preplay.runs.swept import SweepResult
 
 
 def sweep(
@@ -68,8 +68,8 @@ def sweep(
 
     Example: preplay sweep synthetic --side 1 --key randomness --values 0.05,0.1,0.2,0.4
     """
-    from preplay.runs.sweeps import MEASURED
     from preplay.runs.sweeps import sweep as sweep_run
+    from preplay.runs.swept import MEASURED
     from preplay.stopping import on_interrupt
 
     check_outputs(csv, plot)

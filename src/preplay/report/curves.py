@@ -7,7 +7,7 @@ from typing import Any
 from preplay.experiments.measures import BOOK
 from preplay.experiments.sweep import Point
 from preplay.runs.directory import Run
-from preplay.runs.sweeps import SweepResult
+from preplay.runs.swept import SweepResult
 
 
 def curves(run: Run) -> dict[str, Any]:

@@ -20,8 +20,8 @@ HOMES = {
     "bounds": ("bounded", "BoundsResult"),
     "equilibrium": ("equilibria", "EquilibriumResult"),
     "harden": ("hardened", "HardenResult"),
-    "sweep": ("sweeps", "SweepResult"),
-    "figure1": ("sweeps", "SweepResult"),
+    "sweep": ("swept", "SweepResult"),
+    "figure1": ("swept", "SweepResult"),
     "match": ("outcomes", "MatchResult"),
 }
 """The module of this room and the class of each command's result."""

@@ -168,8 +168,8 @@ def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator
     from preplay.errors import InputError
     from preplay.game import other
     from preplay.matchup.searching import BASE_NODES
-    from preplay.matchup.source import from_config
     from preplay.runs import open_run
+    from preplay.runs.reopening import reopened
 
     run = open_run(directory)
     if run.matchup.get("kind") != "chess":
@@ -180,8 +180,7 @@ def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator
     both = run.command == "equilibrium"
     prepared = run.book((side or "white") if both else side)
     who = other(prepared.side)
-    settings = {k: v for k, v in run.matchup.items() if k != "engines"}
-    with from_config(run.name, settings, workers=1, store=store) as matchup:
+    with reopened(run, workers=1, store=store) as matchup:
         game = matchup.game.rules if isinstance(matchup.game, KnownGame) else matchup.game
         assert isinstance(game, ChessGame)
         name = f"preplay opponent: {at_the_board(matchup.config, run.sides[who - 1], BASE_NODES)}"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +12,6 @@ import typer
 from preplay.cli import options
 
 if TYPE_CHECKING:
-    from preplay.chess.uci.modelled import Modelled
     from preplay.chess.uci.options import UciSettings
 
 
@@ -145,7 +142,10 @@ def uci(
             print(hint(command), end="")
         return
     if as_opponent is not None:
-        with _opponent(as_opponent, side, store) as player:
+        from preplay.runs import open_run
+        from preplay.runs.opposing import opponent_of
+
+        with opponent_of(open_run(as_opponent), side, store=store) as player:
             run_modelled(player, sys.stdin, sys.stdout, seed=seed)
         return
     run_uci(opened_for_a_gui(path, sys.stdout), sys.stdin, sys.stdout, settings=settings)
@@ -156,36 +156,6 @@ def _started() -> list[str]:
     program = Path(shutil.which(sys.argv[0]) or sys.argv[0]).absolute()
     by_module = program.name == "__main__.py"
     return [sys.executable, "-m", "preplay"] if by_module else [str(program)]
-
-
-@contextmanager
-def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator[Modelled]:
-    """The opponent of a run's prepared side, ready to play."""
-    from preplay.chess.books.naming import at_the_board
-    from preplay.chess.players.repertoire import KnownGame
-    from preplay.chess.rules import ChessGame
-    from preplay.chess.uci.modelled import Modelled
-    from preplay.errors import InputError
-    from preplay.game import other
-    from preplay.matchup.searching import BASE_NODES
-    from preplay.runs import open_run
-    from preplay.runs.reopening import reopened
-
-    run = open_run(directory)
-    if run.matchup.get("kind") != "chess":
-        raise InputError(
-            f"{directory}: a run of '{run.name}' (kind '{run.matchup.get('kind')}'); "
-            "expected chess without a clock"
-        )
-    both = run.command == "equilibrium"
-    prepared = run.book((side or "white") if both else side)
-    who = other(prepared.side)
-    with reopened(run, workers=1, store=store) as matchup:
-        game = matchup.game.rules if isinstance(matchup.game, KnownGame) else matchup.game
-        assert isinstance(game, ChessGame)
-        name = f"preplay opponent: {at_the_board(matchup.config, run.sides[who - 1], BASE_NODES)}"
-        book = run.book(run.sides[who - 1]) if both else None
-        yield Modelled(name, who, game, matchup.base[who - 1], book)
 
 
 def _opponent_arguments(directory: Path, side: str | None, seed: int) -> list[str]:

@@ -8,7 +8,8 @@ import pytest
 from chessbooks import lines_book
 
 import preplay
-from preplay.equilibria.explicit import efg_text, explicit_game
+from preplay.equilibria.explicit import explicit_game
+from preplay.equilibria.gambit import efg_text
 from preplay.errors import InputError
 from preplay.runs import Run, open_run
 from preplay.runs.exporting import pgn_headers, preparation_game
@@ -38,11 +39,11 @@ def test_headers_tell_who_prepared_against_whom() -> None:
 
 def test_the_game_of_preparation_is_that_of_the_equilibrium(tmp_path: Path) -> None:
     with preplay.open_matchup(GAME) as matchup:
-        found = preplay.equilibrium(matchup, (0.05, 0.02), save=tmp_path / "eq")
+        found = preplay.equilibrium(matchup, 0.05, save=tmp_path / "eq")
         preplay.prepare(matchup, 1, 0.05, save=tmp_path / "one")
     tree = found.tree
     assert tree is not None
-    expected = explicit_game(tree, (0.05, 0.02), memorizable=~tree.open)
+    expected = explicit_game(tree, (0.05, 0.05), memorizable=~tree.open)
     assert preparation_game(open_run(tmp_path / "eq")) == efg_text(expected, "game")
     with pytest.raises(InputError, match="--efg needs an equilibrium run"):
         preparation_game(open_run(tmp_path / "one"))

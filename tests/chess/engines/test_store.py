@@ -27,7 +27,8 @@ from preplay.chess.engines.analysis import (
     SearchPosition,
 )
 from preplay.chess.engines.encoding import decode, encode
-from preplay.chess.engines.store import AnalysisStore, Setting, _create
+from preplay.chess.engines.store import AnalysisStore, Setting
+from preplay.chess.engines.storefile import create
 from preplay.chess.engines.tables import COLUMNS, HoldingReport, StoreReport, export_analyses
 from preplay.errors import InputError, StoreError
 
@@ -294,7 +295,7 @@ def test_nothing_stored_is_lost_by_kill_9(tmp_path: Path) -> None:
 
 def test_a_store_made_meanwhile_by_another_process_stays(tmp_path: Path) -> None:
     path = filled(tmp_path / "a.store", 3)
-    _create(path)
+    create(path)
     with AnalysisStore(path) as store:
         assert store.summary()[0].analyses == 3
 

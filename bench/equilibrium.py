@@ -29,8 +29,9 @@ import numpy as np
 
 from preplay import compiled
 from preplay.equilibria import METHODS, iteration, solve
-from preplay.equilibria.explicit import efg_text, explicit_game, explicit_size
+from preplay.equilibria.explicit import explicit_game, explicit_size
 from preplay.equilibria.folding import FoldedGame, fold
+from preplay.equilibria.gambit import efg_text
 from preplay.equilibria.publicgame import decisions
 from preplay.equilibria.solvers import Method, _Best, _minimize, _Watch
 from preplay.tree import Floats, Tree, from_parents

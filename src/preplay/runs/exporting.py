@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from preplay.book import Book
 from preplay.chess.books.naming import player_headers
-from preplay.equilibria.explicit import efg_text, explicit_game
+from preplay.equilibria.explicit import explicit_game
+from preplay.equilibria.gambit import efg_text
 from preplay.errors import InputError
 from preplay.runs.directory import Run
 

@@ -22,7 +22,7 @@ from preplay.errors import GameError
 from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.policy import Ahead, Policy, ahead_of, check_distribution
 from preplay.randomness import generator
-from preplay.sampling.rollouts import Outcomes, PlayoutRequest, PlayoutStart, Sampler
+from preplay.sampling.samplers import Outcomes, PlayoutRequest, PlayoutStart, Sampler
 from preplay.scheduling import Question, Turns, in_turns
 from preplay.stopping import NEVER, Stop
 

@@ -28,14 +28,8 @@ from preplay.chess.engines.analyst import Analyst
 from preplay.games.clocked import timed
 from preplay.growth import Pays, grow
 from preplay.matchup import Matchup, open_matchup
-from preplay.sampling.rollouts import (
-    PlayoutRequest,
-    Playouts,
-    Sampler,
-    at,
-    hoeffding_samples,
-    theorem3_samples,
-)
+from preplay.sampling.rollouts import hoeffding_samples, theorem3_samples
+from preplay.sampling.samplers import PlayoutRequest, Playouts, Sampler, at
 from preplay.sampling.sharpen import sharpen
 from preplay.sampling.streams import Streams
 from preplay.value import FirstGuess

@@ -29,10 +29,11 @@ import numpy as np
 
 from preplay import compiled
 from preplay.equilibria import METHODS, iteration, solve
-from preplay.equilibria.explicit import efg_text, explicit_game, explicit_size
+from preplay.equilibria.explicit import explicit_game, explicit_size
 from preplay.equilibria.folding import FoldedGame, fold
+from preplay.equilibria.gambit import efg_text
+from preplay.equilibria.minimizing import Best, Method, Watch, minimize
 from preplay.equilibria.publicgame import decisions
-from preplay.equilibria.solvers import Method, _Best, _minimize, _Watch
 from preplay.tree import Floats, Tree, from_parents
 
 GAP = 1e-6
@@ -40,9 +41,9 @@ GAP = 1e-6
 
 def iterations_to(game: FoldedGame, method: Method, gap: float, limit: int) -> int | None:
     """How many iterations a method takes to the gap on a folded game; None beyond the limit."""
-    best = _Best(game)
-    watch = _Watch(time.perf_counter(), gap, limit, None, None, None)
-    done = _minimize(game, method, None, best, watch)
+    best = Best(game)
+    watch = Watch(time.perf_counter(), gap, limit, None, None, None)
+    done = minimize(game, method, None, best, watch)
     return done if best.gap <= gap else None
 
 

@@ -22,6 +22,8 @@ from preplay.chess.players.opponent import Asking, fit_opponent
 from preplay.chess.players.person import Level
 from preplay.game import Side
 from preplay.matchup.chess import kept_games
+from preplay.runs import as_data
+from preplay.runs.opponents import opponent_result
 
 
 def main() -> None:
@@ -47,7 +49,9 @@ def main() -> None:
                     asking = Asking(population=population, levels=levels, sample=given.sample)
                     keep = kept_games(given.store)
                     found = fit_opponent(analyst, [path], [player], side, asking, keep=keep)
-                    rows.append(dict(found.report) | {"player": player, "with": bool(population)})
+                    rows.append(
+                        as_data(opponent_result(found)) | {"player": player, "with": bool(population)}
+                    )
                     print(line(rows[-1]), flush=True)
     print(summary(rows))
     if given.save:

@@ -81,7 +81,7 @@ def compare(given: argparse.Namespace, path: Path, player: str, side: Side) -> N
         asking = Asking(
             GameFilter(until=until), (str(given.folder),), (Level(nodes=given.nodes),), sample=1000
         )
-        rival = fit_opponent(analyst, [path], [player], side, asking, keep=keep)
+        rival = fit_opponent(analyst, [path], [player], side, asking, keep=keep).opponent
         saved = given.store.with_name(f"{player}-{given.side}.json")
         save_opponent(rival, saved)
         settings = [

@@ -27,7 +27,8 @@ from preplay.game import walk
 from preplay.games.synthetic import SyntheticGame, SyntheticPolicy, SyntheticState
 from preplay.growth import Lemma1, Pays, grow
 from preplay.sampling.adaptive import AdaptiveRollouts
-from preplay.sampling.rollouts import Playouts, Rollouts, hoeffding_samples, theorem3_samples
+from preplay.sampling.rollouts import Rollouts, hoeffding_samples, theorem3_samples
+from preplay.sampling.samplers import Playouts
 from preplay.sampling.sharpen import sharpen
 from preplay.tree import Ints, Tree
 from preplay.value import Exact

@@ -10,7 +10,7 @@ import time
 
 from preplay.games.openspiel import OpenSpielState, openspiel
 from preplay.policy import Uniform
-from preplay.sampling.rollouts import PlayoutRequest, Playouts, Sampler, UniformPlayouts, at
+from preplay.sampling.samplers import PlayoutRequest, Playouts, Sampler, UniformPlayouts, at
 from preplay.value import Exact
 
 GAMES = ("connect_four(rows=4,columns=4,x_in_row=3)", "tic_tac_toe", "breakthrough(rows=4,columns=4)")

@@ -28,7 +28,7 @@ LAYERS = (
     ("matchup", "matchup"),
     ("opinions", "chess choice judging repairs sampling theorems"),
     ("growth", "games growth response"),
-    ("worth", "_kernels accounts logistic programs value"),
+    ("worth", "_kernels accounts logistic programs scheduling value"),
     ("play", "book policy tree"),
     ("tools", "arguments compiled files frozen game journal machine randomness scoring stopping text"),
     ("errors", "errors"),

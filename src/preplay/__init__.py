@@ -42,7 +42,8 @@ _HOMES = {
     "preplay.runs.sweeps": ("figure1", "sweep"),
     "preplay.runs.swept": ("SweepResult",),
     "preplay.sampling.adaptive": ("AdaptiveRollouts",),
-    "preplay.sampling.rollouts": ("Playouts", "Rollouts"),
+    "preplay.sampling.rollouts": ("Rollouts",),
+    "preplay.sampling.samplers": ("Playouts",),
     "preplay.stopping": ("Stop",),
     "preplay.theorems": ("entropy_floor", "theorem1", "theorem2"),
     "preplay.tree": ("Tree", "load_tree", "save_tree"),
@@ -120,8 +121,8 @@ if TYPE_CHECKING:
     from preplay.runs.sweeps import sweep as sweep
     from preplay.runs.swept import SweepResult as SweepResult
     from preplay.sampling.adaptive import AdaptiveRollouts as AdaptiveRollouts
-    from preplay.sampling.rollouts import Playouts as Playouts
     from preplay.sampling.rollouts import Rollouts as Rollouts
+    from preplay.sampling.samplers import Playouts as Playouts
     from preplay.stopping import Stop as Stop
     from preplay.theorems import entropy_floor as entropy_floor
     from preplay.theorems import theorem1 as theorem1

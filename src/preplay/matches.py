@@ -7,7 +7,6 @@ do not depend on timing, and an interrupted match goes on where it was.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -29,6 +28,7 @@ from preplay.game import CHANCE, FINAL, Distribution, Side, check_length, other
 from preplay.matchup import Matchup
 from preplay.policy import REST, ahead_of, spread_rest
 from preplay.randomness import generator
+from preplay.scheduling import Question, Turns, in_turns
 from preplay.stopping import Stop
 from preplay.tree import Tree
 from preplay.value import Value, utility_of
@@ -53,15 +53,6 @@ class Pairing:
     """What was grown: the model scores games by its values, which may be judged ones."""
 
 
-@dataclass(frozen=True)
-class _Question:
-    """What a game waits for: a policy's move, what its search says here, or the model's value."""
-
-    kind: Literal["move", "score", "value"]
-    side: Side
-    state: Any
-
-
 def play_games(
     matchup: Matchup[Any],
     pairings: Sequence[Pairing],
@@ -79,57 +70,13 @@ def play_games(
     By the rules no game is cut, unless `settling` asks for it: the model's length does not count.
     """
     rules = _game_of(matchup, adjudication, settling)
-    waiting = iter(numbers)
-    running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question | None]] = deque()
 
-    def begin() -> bool:
-        number = next(waiting, None)
-        if number is None:
-            return False
+    def game(number: int) -> Turns[PlayedGame]:
         pairing = pairings[number % len(pairings)]
         rng = generator(seed, (str(number), "control" if control else "book"))
-        game = _game(rules, pairing, number, adjudication, settling, rng, control)
-        running.append((game, None))
-        return True
+        return _game(matchup, rules, pairing, number, adjudication, settling, rng, control)
 
-    while len(running) < AT_ONCE and begin():
-        pass
-    while running and not stop.asked:
-        game, question = running.popleft()
-        try:
-            with stop.interruptible():
-                answer = None if question is None else _answer(matchup, question)
-        except KeyboardInterrupt:
-            if not stop.requested:
-                raise
-            return
-        try:
-            _ask(matchup, running, game, game.send(answer))
-        except StopIteration as end:
-            yield end.value
-            begin()
-
-
-def _ask(
-    matchup: Matchup[Any],
-    running: deque[tuple[Generator[_Question, Any, PlayedGame], _Question | None]],
-    game: Generator[_Question, Any, PlayedGame],
-    question: _Question,
-) -> None:
-    ahead = ahead_of(matchup.counted if question.kind == "value" else matchup.base[question.side - 1])
-    if ahead is not None:
-        ahead.prefetch([question.state])
-    running.append((game, question))
-
-
-def _answer(matchup: Matchup[Any], question: _Question) -> Distribution | Value | int:
-    if question.kind == "value":
-        return matchup.counted.values([question.state])[0]
-    policy = matchup.base[question.side - 1]
-    if question.kind == "score":
-        assert isinstance(policy, EnginePolicy)  # checked before the games began
-        return policy.scores([question.state])[0]
-    return policy.distributions([question.state])[0]
+    return in_turns(map(game, numbers), AT_ONCE, stop)
 
 
 def is_chess(game: object) -> TypeGuard[ChessGame | ClockedChess | KnownGame]:
@@ -168,6 +115,7 @@ def _by_rules(game: Any, settling: Settling) -> Any:
 
 
 def _game(
+    matchup: Matchup[Any],
     rules: Any,
     pairing: Pairing,
     number: int,
@@ -175,8 +123,9 @@ def _game(
     settling: Settling,
     rng: np.random.Generator,
     control: bool,
-) -> Generator[_Question, Any, PlayedGame]:
+) -> Turns[PlayedGame]:
     """One game: the prepared side plays its book, then base; so does the opponent if they have one."""
+    yield None  # a game that ends without a question takes its turn too
     side = pairing.book.side
     entries = {side: {} if control else _pure(pairing.book, rng)}
     entries[other(side)] = {} if pairing.against is None else _pure(pairing.against, rng)
@@ -203,15 +152,17 @@ def _game(
             second = player not in stopped and other(player) in stopped
             stopped.add(player)
             if adjudication == "model" and second:
-                return ended((yield from _score(side, state, pairing.tree, place)), MODEL)
+                return ended((yield from _score(matchup, side, state, pairing.tree, place)), MODEL)
         if distribution is not None:
             _check_legal(distribution, history, rules.actions(state))
             searched.clear()
             depth += player == side
         else:
-            distribution = yield _Question("move", player, state)
+            policy = matchup.base[player - 1]
+            distribution = yield Question(policy.distributions, state, ahead_of(policy))
             if settling.by_score:
-                searched.append((yield _Question("score", player, state)))
+                assert isinstance(policy, EnginePolicy)  # checked before the games began
+                searched.append((yield Question(policy.scores, state, ahead_of(policy))))
                 verdict = settling.verdict(len(history), searched)
                 if verdict is not None:
                     reason, result = verdict
@@ -220,7 +171,7 @@ def _game(
         if action == REST:
             if adjudication == "model":  # the promise values it where the opponent is to move
                 rest = _below(pairing.tree, place, REST)
-                return ended((yield from _score(side, state, pairing.tree, rest)), MODEL)
+                return ended((yield from _score(matchup, side, state, pairing.tree, rest)), MODEL)
             action = _pick(_the_rest(distribution, rules.actions(state)), rng)
         place = _below(pairing.tree, place, action)
         state = rules.next(state, action)
@@ -251,11 +202,13 @@ def _pure(book: Book, rng: np.random.Generator) -> dict[tuple[str, ...], Distrib
     return {entry.history: entry.moves for entry in pure.entries}
 
 
-def _score(side: Side, state: Any, tree: Tree | None, place: int) -> Generator[_Question, Value, float]:
+def _score(
+    matchup: Matchup[Any], side: Side, state: Any, tree: Tree | None, place: int
+) -> Generator[Question[Any, Value], Value, float]:
     """The side's utility by the value model; where a tree was grown, the value that it has there."""
     if tree is not None and place >= 0 and not np.isnan(tree.value[place]):
         return float(tree.value[place] if side == 1 else 1.0 - tree.value[place])
-    value = yield _Question("value", side, state)
+    value = yield Question(matchup.counted.values, state, ahead_of(matchup.counted))
     return value.for_player(side).mean
 
 

@@ -134,7 +134,7 @@ def test_people_have_a_curve_by_their_ratings(store: Path) -> None:
     odds = value.mean / (1.0 - value.mean) / (level.mean / (1.0 - level.mean))
     assert odds == pytest.approx(10.0)  # 400 points
     for wrong, told in (
-        (("white.rating=2400",), "of one side alone"),
+        (("white.rating=2400",), "white.rating = 2400 alone; expected white.rating and black"),
         (
             ("white.rating=1", "value.model=linear"),
             'expected "logistic"',

@@ -23,7 +23,7 @@ from preplay.chess.clock import ClockedChess, EngineEffort, thinking_times
 from preplay.chess.endings import Settling, played_out
 from preplay.chess.scoresheet import Heading, PlayedGame, pgn_of
 from preplay.errors import InputError
-from preplay.game import FINAL, walk
+from preplay.game import FINAL, Distribution, walk
 from preplay.games.clocked import RESIGN, AtTheBoard, timed, untimed
 from preplay.matches import Pairing, play_match
 from preplay.matchup import Matchup, open_matchup
@@ -163,16 +163,16 @@ def test_an_interrupted_command_says_so_and_is_taken_up(
 ) -> None:
     """Ctrl-C among the playouts, or in the fresh games."""
     words = command(store, "prepare", "--side", "white", "--cost", 0.003, "--json")
-    answer = Playout.answer
+    move = Playout._move
 
-    def interrupted(playout: Playout[Any]) -> None:
+    def interrupted(playout: Playout[Any], distribution: Distribution) -> None:
         if not fresh or (playout.start.purpose == FRESH and playout.number == 39):
             patch.undo()
             signal.raise_signal(signal.SIGINT)
-        answer(playout)
+        move(playout, distribution)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Playout, "answer", interrupted)
+        patch.setattr(Playout, "_move", interrupted)
         code, out, _ = preplay(capsys, *words, "--save", tmp_path / "run")
     cut = json.loads(out)
     assert (code, cut["ending"]) == (130, "interrupted")

@@ -30,6 +30,7 @@ from preplay.chess.engines.analysis import (
     SearchPosition,
 )
 from preplay.chess.engines.store import AnalysisStore, Setting
+from preplay.chess.engines.survey import ClusterReport, MachineReport
 from preplay.cli.app import VERBS
 from preplay.cli.calibrate import print_calibration
 from preplay.cli.cluster import _tell as tell_cluster
@@ -195,16 +196,9 @@ def made() -> None:
     score = Mean(-0.1429, 0.2369)
     print_clock(TimeShare(1, 7, score, score, score, score, score, score, score, wanted=3000))
     engine = {"stockfish": "Stockfish 15.1 of the Debian packages, 64 bit [0123456789abcdef]"}
-    node = {"name": "a-machine-in-the-cellar", "address": "192.0.2.1", "engines": 16, "found": engine}
-    tell_cluster(
-        {
-            "nodes": [node],
-            "engines": 16,
-            "missing": {"lc0": "engine 'lc0' not found; expected an executable file or a program"},
-            "searches_per_second": 1234.5,
-            "search_nodes": 20_000,
-        }
-    )
+    node = MachineReport("a-machine-in-the-cellar", "192.0.2.1", 16, engine)
+    missing = {"lc0": "engine 'lc0' not found; expected an executable file or a program"}
+    tell_cluster(ClusterReport("auto", 16, (node,), missing, 1234.5, 20_000))
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

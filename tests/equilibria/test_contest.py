@@ -20,7 +20,7 @@ from preplay.growth import Limits, grow_contested
 from preplay.logistic import Curve
 from preplay.matchup import Clock, Deciding, Matchup
 from preplay.sampling.adaptive import AdaptiveRollouts
-from preplay.sampling.rollouts import Playouts
+from preplay.sampling.samplers import Playouts
 from preplay.sampling.timeshare import TimeShare
 from preplay.stopping import Stop
 from preplay.tree import check_arrays

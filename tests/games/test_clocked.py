@@ -31,7 +31,7 @@ from preplay.games.clocked import (
 from preplay.games.tabular import Node, TabularGame, TabularPolicy
 from preplay.growth import Pays, grow
 from preplay.sampling.adaptive import AdaptiveRollouts
-from preplay.sampling.rollouts import Playouts
+from preplay.sampling.samplers import Playouts
 from preplay.sampling.streams import Streams
 from preplay.tree import Tree
 from preplay.value import Exact

@@ -18,7 +18,7 @@ from preplay.games import tabular
 from preplay.games.playout import playouts
 from preplay.growth import Pays, grow, grow_contested
 from preplay.policy import PolicyFunction, Uniform
-from preplay.sampling.rollouts import PlayoutRequest, Playouts, at
+from preplay.sampling.samplers import PlayoutRequest, Playouts, at
 from preplay.sampling.streams import Streams
 from preplay.value import Exact, ValueFunction
 

@@ -29,7 +29,7 @@ from preplay.runs.prepared import result_of
 from preplay.sampling import streams
 from preplay.sampling.adaptive import AdaptiveRollouts
 from preplay.sampling.replaying import Memory, time_share
-from preplay.sampling.rollouts import PlayoutRequest, Playouts, at
+from preplay.sampling.samplers import PlayoutRequest, Playouts, at
 from preplay.sampling.sharpen import sharpen
 from preplay.sampling.streams import PIECE, Streams, play_alike, play_unless
 from preplay.sampling.timeshare import TimeShare

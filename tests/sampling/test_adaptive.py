@@ -24,7 +24,8 @@ from preplay.games.tabular import Node, TabularGame, TabularPolicy, TabularValue
 from preplay.growth import Lemma1, Limits, Pays, grow
 from preplay.sampling import _regret
 from preplay.sampling.adaptive import RATES, AdaptiveRollouts, Estimate
-from preplay.sampling.rollouts import Outcomes, PlayoutRequest, Playouts, hoeffding_samples
+from preplay.sampling.rollouts import hoeffding_samples
+from preplay.sampling.samplers import Outcomes, PlayoutRequest, Playouts
 from preplay.sampling.sharpen import Sharpened, Sharpening, _Doubt, sharpen
 from preplay.stopping import Stop
 from preplay.tree import Tree

@@ -17,7 +17,7 @@ from preplay.games.clocked import AtTheBoard, Clocked, FromMemory, ShareOfTheRes
 from preplay.games.tabular import Node, TabularPolicy
 from preplay.runs.encoding import plain
 from preplay.sampling.replaying import ByTheBook, mean_of, shares, time_share
-from preplay.sampling.rollouts import PlayoutRequest, at
+from preplay.sampling.samplers import PlayoutRequest, at
 from preplay.sampling.streams import Streams
 from preplay.stopping import Stop
 from preplay.value import Exact

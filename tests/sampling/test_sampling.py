@@ -17,7 +17,8 @@ from preplay.games import tabular
 from preplay.matchup import Deciding, Matchup, Sampling
 from preplay.policy import Uniform
 from preplay.sampling.adaptive import AdaptiveRollouts
-from preplay.sampling.rollouts import Playouts, Rollouts, enough_samples
+from preplay.sampling.rollouts import Rollouts, enough_samples
+from preplay.sampling.samplers import Playouts
 from preplay.value import Exact
 
 BASE, PREP = tabular.TabularPolicy("base"), tabular.TabularPolicy("prep")

@@ -15,7 +15,7 @@ from preplay.game import Distribution
 from preplay.games import tabular
 from preplay.games.tabular import Node, TabularPolicy
 from preplay.policy import PolicyFunction
-from preplay.sampling.rollouts import PlayoutRequest, at, lottery
+from preplay.sampling.samplers import PlayoutRequest, at, lottery
 from preplay.sampling.streams import Streams, play_alike
 
 BASE = (TabularPolicy("base"), TabularPolicy("base"))

@@ -208,3 +208,15 @@ def complete(depth: int, branching: int, seed: int) -> Tree:
         np.append(1.0, rng.dirichlet(np.ones(branching), inner).ravel()),
         value,
     )
+
+
+def reachable(tree: Tree, k: int, side: int) -> bool:
+    """Whether k can be met by a side in book, whatever the others do."""
+    while tree.parent[k] >= 0:
+        above = int(tree.parent[k])
+        either = max(tree.base[k], tree.prep[k]) if tree.player[above] == 3 - side else 0.0
+        move = tree.prep[k] if tree.player[above] == side else either
+        if (tree.base[k] if tree.player[above] == 0 else move) == 0.0:
+            return False
+        k = above
+    return True

@@ -8,11 +8,10 @@ worse at the board, the slope how much a pawn is worth to these players (fact 13
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
@@ -24,8 +23,9 @@ from preplay.chess.rules import ChessGame, ChessState
 from preplay.errors import StoreError
 from preplay.game import FINAL, Side
 from preplay.logistic import LINE_STEP, Curve, fitted, line_error
-from preplay.policy import Policy, ahead_of, spread_rest
+from preplay.policy import Ahead, Policy, ahead_of, spread_rest
 from preplay.randomness import generator
+from preplay.scheduling import Question, Turns, in_turns
 from preplay.stopping import NEVER, Stop
 
 CLIP = 10.0
@@ -80,13 +80,19 @@ class Table:
     scoring: Search
     seed: int = 0
 
+    def question(self, state: ChessState) -> Question[ChessState, int]:
+        """What the value's search says of a state to whoever is to move there."""
 
-_Question = tuple[Policy[ChessState] | None, ChessState]
-"""Whom to ask for a move, or None for a score, and where."""
-_Game = Generator[_Question, Any, CalibrationGame]
+        def prefetch(states: Sequence[ChessState]) -> None:
+            self.analyst.prefetch([self.scoring.request(one) for one in states])
+
+        def cancel(states: Sequence[ChessState]) -> None:
+            self.analyst.cancel([self.scoring.request(one) for one in states])
+
+        return Question(partial(scores, self.analyst, self.scoring), state, Ahead(prefetch, cancel))
 
 
-def _game(table: Table, number: int) -> _Game:
+def _game(table: Table, number: int) -> Turns[CalibrationGame]:
     """A game; half of them from the start, the others from where one side's preparation led.
 
     Of four games two are base against base throughout; in one each, White and Black play a few moves of
@@ -104,7 +110,8 @@ def _game(table: Table, number: int) -> _Game:
         if begun < 0 and not line and opener in (None, player):
             begun = played
         if begun >= 0 and played - begun in wanted:
-            points.append((played, (yield None, state)))
+            score = yield table.question(state)
+            points.append((played, score if state.board.turn else -score))
         mover: Policy[ChessState]
         if begun >= 0:
             mover = table.base[player - 1]
@@ -112,7 +119,7 @@ def _game(table: Table, number: int) -> _Game:
             mover, line = table.prep[player - 1], line - 1
         else:
             mover = table.lively[player - 1]
-        distribution = yield mover, state
+        distribution = yield Question(mover.distributions, state, ahead_of(mover))
         moves = spread_rest(distribution, game.actions(state))
         names, shares = list(moves), np.cumsum(list(moves.values()))
         place = int(np.searchsorted(shares, rng.random() * shares[-1], side="right"))
@@ -122,52 +129,7 @@ def _game(table: Table, number: int) -> _Game:
 
 def play(table: Table, numbers: Iterable[int], stop: Stop = NEVER) -> Iterator[CalibrationGame]:
     """The games with these numbers, in the order in which they end; a stop leaves out the rest."""
-    waiting = iter(numbers)
-    running: deque[tuple[_Game, _Question]] = deque()
-
-    def ask(game: _Game, question: _Question) -> None:
-        _announce(table, question)
-        running.append((game, question))
-
-    def begin() -> None:
-        for number in waiting:
-            game = _game(table, number)
-            ask(game, next(game))
-            return
-
-    for _ in range(AT_ONCE):
-        begin()
-    try:
-        while running and not stop.asked:
-            game, question = running.popleft()
-            try:
-                with stop.interruptible():
-                    answer = _answer(table, question)
-                ask(game, game.send(answer))
-            except StopIteration as done:
-                yield done.value
-                begin()
-    except KeyboardInterrupt:
-        if not stop.asked:
-            raise
-
-
-def _announce(table: Table, question: _Question) -> None:
-    """Tell the engines what will be asked."""
-    mover, state = question
-    if mover is None:
-        table.analyst.prefetch([table.scoring.request(state)])
-    elif (ahead := ahead_of(mover)) is not None:
-        ahead.prefetch([state])
-
-
-def _answer(table: Table, question: _Question) -> Any:
-    """How the mover plays, or White's score where nobody is asked to move."""
-    mover, state = question
-    if mover is not None:
-        return mover.distributions([state])[0]
-    (score,) = scores(table.analyst, table.scoring, [state])
-    return score if state.board.turn else -score
+    return in_turns((_game(table, number) for number in numbers), AT_ONCE, stop)
 
 
 @dataclass

@@ -49,11 +49,9 @@ def check(
 
     Example: preplay check runs/white games.pgn
     """
-    from dataclasses import asdict
-
-    from preplay.chess.check import check_file
     from preplay.errors import InputError
-    from preplay.runs import find_chess_book
+    from preplay.runs import as_data, find_chess_book
+    from preplay.runs.checks import check as check_games
 
     if since and not opponent:
         raise InputError(f"--since {since}: expected together with --opponent NAME")
@@ -62,15 +60,9 @@ def check(
     if opponent:
         _follow(run, games, opponent, options.date("--since", since), side, as_json)
         return
-    report = check_file(find_chess_book(run, side), games, player=player)
+    found = check_games(find_chess_book(run, side), games, player=player)
     if as_json:
-        show.print_json(
-            {
-                "side": "white" if report.side == 1 else "black",
-                "games": [asdict(row) for row in report.rows],
-                "summary": {**asdict(report.summary)},
-            }
-        )
+        show.print_json(as_data(found))
         return
     rows = [
         (
@@ -82,14 +74,14 @@ def check(
             r.played,
             " / ".join(r.expected),
         )
-        for r in report.rows[:lines]
+        for r in found.games[:lines]
     ]
     show.print_table(
         ("", "game", "result", "left by", "book moves", "played", "book"), rows, right=(0, 4), cut=1
     )
-    if len(report.rows) > lines:
-        print(f"... and {len(report.rows) - lines} more (--lines N or --json for all)")
-    summary = report.summary
+    if len(found.games) > lines:
+        print(f"... and {len(found.games) - lines} more (--lines N or --json for all)")
+    summary = found.summary
     elsewhere = summary.outcomes["elsewhere"]
     among = f" in the {summary.games - elsewhere} that reached the book's start" if elsewhere else ""
     besides = f" and {summary.known:.1f} known before it" if summary.known else ""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from preplay.cli import options, show
 
 if TYPE_CHECKING:
-    from preplay.chess.engines.analysis import EngineSpec
-    from preplay.chess.engines.cluster import ClusterPool
+    from preplay.chess.engines.survey import ClusterReport
 
 
 def cluster(
@@ -38,82 +37,27 @@ def cluster(
     from preplay.chess.engines.analysis import EngineSpec
     from preplay.chess.engines.cluster import ClusterPool
     from preplay.chess.engines.discovery import find_command
-    from preplay.errors import EngineError
+    from preplay.chess.engines.survey import survey
+    from preplay.runs import as_data
 
     specs = [EngineSpec.of(find_command(name)) for name in engine or ["stockfish"]]
     with ClusterPool(address, workers, tell=lambda text: None) as pool:
-        faults: dict[str, str] = {}
-        for spec in specs:
-            try:
-                pool.identity(spec)
-            except EngineError as error:
-                faults[str(spec)] = str(error)
-        known = [spec for spec in specs if str(spec) not in faults]
-        rate = _rate(pool, known[0], nodes, seconds) if known and seconds > 0.0 else None
-        data = {
-            "address": address,
-            "engines": pool.workers,
-            "nodes": [
-                {
-                    "name": node.name,
-                    "address": node.address,
-                    "engines": node.engines,
-                    "found": {str(spec): str(found) for spec, found in node.identities.items()},
-                }
-                for node in pool.nodes()
-            ],
-            "missing": faults,
-            "searches_per_second": rate,
-            "search_nodes": nodes,
-        }
+        found = survey(pool, address, specs, nodes=nodes, seconds=seconds)
     if as_json:
-        show.print_json(data)
+        show.print_json(as_data(found))
     else:
-        _tell(data)
+        _tell(found)
 
 
-def _tell(data: dict[str, Any]) -> None:
-    machines = show.counted(len(data["nodes"]), "machine")
-    print(f"{machines}, {show.counted(data['engines'], 'engine')} at once")
-    for node in data["nodes"]:
-        show.say(
-            f"{node['name']} ({node['address']}): {show.counted(node['engines'], 'engine')}", indent=2
-        )
-        for command, found in node["found"].items():
-            show.say(f"{command}: {found}", indent=4)
-    for command, fault in data["missing"].items():
+def _tell(found: ClusterReport) -> None:
+    machines = show.counted(len(found.nodes), "machine")
+    print(f"{machines}, {show.counted(found.engines, 'engine')} at once")
+    for node in found.nodes:
+        show.say(f"{node.name} ({node.address}): {show.counted(node.engines, 'engine')}", indent=2)
+        for command, identity in node.found.items():
+            show.say(f"{command}: {identity}", indent=4)
+    for command, fault in found.missing.items():
         show.say(f"not found: {command} ({fault})", indent=2)
-    if data["searches_per_second"] is not None:
-        speed = f"{data['searches_per_second']:.1f} searches of {data['search_nodes']:,} nodes"
+    if found.searches_per_second is not None:
+        speed = f"{found.searches_per_second:.1f} searches of {found.search_nodes:,} nodes"
         show.say(f"{speed} a second", indent=2)
-
-
-def _rate(pool: ClusterPool, spec: EngineSpec, nodes: int, seconds: float) -> float:
-    """Searches a second with all engines at work."""
-    import time
-    from concurrent.futures import FIRST_COMPLETED, wait
-    from itertools import count
-
-    import chess
-
-    from preplay.chess.engines.analysis import Limit, SearchRequest, search_position
-    from preplay.randomness import generator
-
-    def request(number: int) -> SearchRequest:
-        rng, board = generator(0, (str(number),)), chess.Board()
-        for _ in range(6):
-            moves = list(board.legal_moves)
-            board.push(moves[int(rng.integers(len(moves)))])
-        return SearchRequest(spec, search_position(board), Limit(nodes=nodes))
-
-    numbers = count()
-    waiting = {pool.submit(request(next(numbers))) for _ in range(3 * pool.workers)}
-    began, done = time.monotonic(), 0
-    while time.monotonic() - began < seconds:
-        ready, waiting = wait(waiting, timeout=seconds, return_when=FIRST_COMPLETED)
-        done += len(ready)
-        waiting |= {pool.submit(request(next(numbers))) for _ in ready}
-    rate = done / (time.monotonic() - began)
-    for future in waiting:
-        future.cancel()
-    return rate

@@ -28,27 +28,17 @@ def draw(
 
     Example: preplay draw runs/eq --side white --seed 7 -o book.json
     """
-    import numpy as np
-
     from preplay import book as books
-    from preplay.errors import InputError
-    from preplay.runs import open_run
+    from preplay.runs import as_data, open_run
+    from preplay.runs.drawn import draw as draw_book
 
     kept = open_run(run)
-    if kept.command != "equilibrium":
-        raise InputError(f"{run}: made by `preplay {kept.command}`; expected an equilibrium run")
-    drawn = books.draw(kept.book(side), np.random.default_rng(seed), seed)
+    found = draw_book(kept, side, seed)
+    drawn = found.book
     if output is not None:
         books.save(drawn, output)
     if as_json:
-        show.print_json(
-            {
-                "side": kept.label(drawn.side),
-                "seed": seed,
-                "size": drawn.size,
-                "book": [{"history": list(e.history), "moves": dict(e.moves)} for e in drawn.entries],
-            }
-        )
+        show.print_json(as_data(found))
     else:
         show.say(f"A pure book of {drawn.memory} for side {side} (seed {seed})")
         if drawn.entries:

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from preplay.runs import Run
 
 
-LARGEST = 1_000_000
-"""Nodes of a game G' that is written, at most, unless something else is asked for."""
-
-
 def export(
     run: Annotated[
         Path, typer.Argument(metavar="RUN|BOOK", help="A folder made with --save, or the file of a book.")
@@ -107,9 +103,11 @@ def export(
     kept = open_run(run) if run.is_dir() else None
     written: list[tuple[Path, bytes]] = []  # all is made before anything is written
     if efg is not None:
+        from preplay.runs.exporting import LARGEST, preparation_game
+
         if kept is None:
             raise InputError(f"{run}: not a run; --efg needs the directory of an equilibrium")
-        written.append((efg, _efg(kept, limit or LARGEST).encode()))
+        written.append((efg, preparation_game(kept, limit or LARGEST).encode()))
     if of_books:
         book = find_book(run, side)
         made = kept or maker(book, run)
@@ -144,11 +142,12 @@ def _chess(
     from preplay.chess.books.naming import scores
     from preplay.chess.books.pgn import pgn_lines, pgn_tree
     from preplay.chess.books.polyglot import polyglot_bytes
+    from preplay.runs.exporting import pgn_headers
 
     if path := wanted["polyglot"]:
         yield path, polyglot_bytes(book)
     if path := wanted["pgn"]:
-        tags, evals = {} if made is None else _headers(made, book), scores(book)
+        tags, evals = {} if made is None else pgn_headers(made, book), scores(book)
         text = pgn_tree(book, evals=evals, headers=tags)
         if learn:
             text = pgn_lines(book, learning_order(book), evals=evals, headers=tags)
@@ -173,46 +172,3 @@ def _other(run: Path, book: Book, wanted: Mapping[str, Path | None]) -> Iterator
         raise InputError(f"{run}: not of chess; expected --json or --csv for other games")
     if path := wanted["csv"]:
         yield path, book_csv(book).encode()
-
-
-def _headers(run: Run, book: Book) -> Mapping[str, object]:
-    """PGN headers that say who prepared against whom, with what."""
-    from preplay.chess.books.naming import player_name
-    from preplay.matchup.settings import LIMITS
-    from preplay.report.words import clock, engine, timed
-
-    matchup = run.matchup
-    own, opponent = ("white", "black") if book.side == 1 else ("black", "white")
-    said = {key: value for key, value in (matchup.get(f"{own}_prep") or {}).items() if value is not None}
-    limited = any(limit in said for limit in LIMITS)
-    common = matchup.get("prep", {}).items()
-    study = {key: value for key, value in common if not (limited and key in LIMITS)} | said
-    theirs = matchup.get(opponent, {})
-    against = player_name(theirs, engine(matchup, theirs))
-    return {
-        own.capitalize(): f"Preparation ({player_name(study, engine(matchup, study))})",
-        opponent.capitalize(): f"{against}, {clock(matchup, theirs)}" if timed(matchup) else against,
-        "Date": run.created[:10].replace("-", ".") or "????.??.??",
-        "Matchup": run.name,
-        "Engines": ", ".join(matchup.get("engines", ())),
-        "PreplayVersion": run.versions.get("preplay", "?"),
-    }
-
-
-def _two_prices(costs: object) -> bool:
-    return isinstance(costs, list) and len(costs) == 2 and all(isinstance(c, int | float) for c in costs)
-
-
-def _efg(run: Run, limit: int) -> str:
-    from preplay.equilibria.explicit import efg_text, explicit_game
-    from preplay.errors import InputError
-
-    if run.command != "equilibrium":
-        raise InputError(
-            f"{run.directory}: made by `preplay {run.command}`; --efg needs an equilibrium run"
-        )
-    costs = run.identified("costs", _two_prices)
-    tree = run.tree()
-    # What was not adopted by its mover is not to be memorized: its prep was never looked at further.
-    game = explicit_game(tree, (costs[0], costs[1]), memorizable=~tree.open, limit=limit)
-    return efg_text(game, run.name)

@@ -51,8 +51,8 @@ def frontier(
 
     Example: preplay frontier synthetic --side 1 --plot frontier.svg
     """
+    from preplay.cli.changes import bound_to, to_choose
     from preplay.figures import check_figure, save_figure
-    from preplay.matchup.source import bound_to, to_choose
     from preplay.runs import as_data
     from preplay.runs.frontiers import frontier as frontier_run
 

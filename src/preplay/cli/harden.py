@@ -83,7 +83,7 @@ def harden(
 
     Example: preplay harden chess --side black --cost 1e-3 --choose 4 --margin 60
     """
-    from preplay.matchup.source import to_choose
+    from preplay.cli.changes import to_choose
     from preplay.runs import as_data
     from preplay.runs.hardened import harden as harden_run
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -12,8 +11,6 @@ from preplay.cli import options, show
 from preplay.cli.working import check_engines
 
 if TYPE_CHECKING:
-    from preplay.matchup import Matchup
-    from preplay.runs import Run
     from preplay.runs.outcomes import MatchResult
 
 
@@ -103,19 +100,25 @@ def match(
     from preplay.errors import InputError
     from preplay.files import check_writable, write_text
     from preplay.matches import Adjudication
+    from preplay.matchup import load_config
     from preplay.matchup.settings import check_price
     from preplay.matchup.source import BY_ENGINES, from_config
-    from preplay.runs import as_data, load_run
+    from preplay.runs import as_data, load_run, open_run
     from preplay.runs.matches import match as match_run
+    from preplay.runs.reopening import check_unchanged, settings_to_open
     from preplay.stopping import on_interrupt
 
     if pgn is not None:
         check_writable(pgn)
-    directory = Path(config) if Path(config).is_dir() else None
-    if cost is not None and directory is not None:
+    run = open_run(Path(config)) if Path(config).is_dir() else None
+    if cost is not None and run is not None:
         raise InputError(f"--cost {cost:g} with a run, which has its cost; expected a matchup")
     check_price(cost, changes or ())
-    name, settings = _settings(config, changes or ())
+    if run is None:
+        name, settings = load_config(config, changes or ())
+    else:
+        run.check_books()
+        name, settings = run.name, settings_to_open(run, changes or ())
     check_engines(name, settings, workers=workers, store=store, cluster=cluster)
     if pgn is not None and settings.get("kind") not in BY_ENGINES:
         raise InputError(f"--pgn {pgn}: matchup '{name}' is not chess; expected a game of chess")
@@ -124,8 +127,9 @@ def match(
         on_interrupt() as stop,
     ):
         progress = show.progress(quiet or as_json, matchup.telling)
-        prepared = None if directory is None else load_run(directory)
-        _check_file(prepared, matchup)
+        prepared = None if run is None else load_run(run.directory)
+        if run is not None:
+            check_unchanged(run, matchup)
         result = match_run(
             matchup,
             prepared,
@@ -151,47 +155,6 @@ def match(
             show.kept(result, pgn)
     if stop.asked:
         raise typer.Exit(130)
-
-
-def _settings(config: str, changes: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """The matchup of a run directory, or the one that is named."""
-    from preplay.errors import InputError
-    from preplay.matchup import load_config
-    from preplay.matchup.settings import override
-    from preplay.runs import open_run
-
-    if not Path(config).is_dir():
-        return load_config(config, changes)
-    run = open_run(Path(config))
-    run.check_books()
-    settings = override(_opened_by(run), changes)
-    if settings.get("kind") == "tabular" and "file" not in settings:
-        raise InputError(f"{config}: records no file of its tabular game; expected --set file=FILE")
-    return run.name, settings
-
-
-def _opened_by(run: Run) -> dict[str, Any]:
-    """The settings that open the matchup of a run; others tell what it was, as a game's own identity."""
-    from preplay.errors import InputError
-    from preplay.matchup.own import OPENING
-
-    known = run.matchup
-    if known.get("kind") != "python":
-        return {key: told for key, told in known.items() if key not in ("engines", "sha256")}
-    if "matchup" not in known:
-        raise InputError(
-            f"{run.directory}: of a matchup made in Python, which commands cannot open; "
-            "expected preplay.match"
-        )
-    return {key: known[key] for key in OPENING if key in known}
-
-
-def _check_file(prepared: Any, matchup: Matchup[Any]) -> None:
-    """Raise InputError if a run's game is in a file that is another one now."""
-    from preplay.errors import InputError
-
-    if prepared is not None and prepared.run.matchup.get("sha256") != matchup.config.get("sha256"):
-        raise InputError(f"{prepared.run.directory}: the file of its game has changed since it was made")
 
 
 def print_match(result: MatchResult) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +13,7 @@ from preplay.cli import options, show
 
 if TYPE_CHECKING:
     from preplay.chess.players.person import Level
+    from preplay.runs.opponents import OpponentResult
 
 
 def opponent(
@@ -90,11 +92,12 @@ def opponent(
     from preplay.chess.engines.store import AnalysisStore
     from preplay.chess.players.filters import GameFilter
     from preplay.chess.players.opponent import Asking, fit_opponent
-    from preplay.chess.players.opponents import save_opponent
     from preplay.files import check_writable
     from preplay.matchup.chess import default_store, kept_games
     from preplay.matchup.model import side_named
     from preplay.matchup.people import parse_rating, parse_speeds
+    from preplay.runs import as_data
+    from preplay.runs.opponents import opponent_result
     from preplay.stopping import on_interrupt
 
     who = side_named(side, ("white", "black"))
@@ -110,7 +113,7 @@ def opponent(
         on_interrupt() as stop,
     ):
         limit = stop if seconds is None else stop.until(time.monotonic() + seconds)
-        found = fit_opponent(
+        fit = fit_opponent(
             Analyst(pool, kept),
             files,
             player or (),
@@ -120,13 +123,14 @@ def opponent(
             stop=limit,
             progress=progress,
         )
+    found = opponent_result(fit)
     show.end_progress(progress)
     if save is not None:
-        save_opponent(found, save)
+        found.save(save)
     if as_json:
-        show.print_json(dict(found.report))
+        show.print_json(as_data(found))
     else:
-        _print(found.report, found.title, save)
+        _print(found, save)
     if stop.requested:
         raise typer.Exit(130)
 
@@ -140,45 +144,54 @@ def _levels(given: list[str], engine: str | None) -> tuple[Level, ...]:
     return tuple(Level(engine, one.options, one.nodes, one.multipv) for one in LEVELS)
 
 
-def _print(report: dict[str, Any] | Any, title: str, save: Path | None) -> None:
+def _print(found: OpponentResult, save: Path | None) -> None:
     """What a coach wants to know."""
-    names = ", ".join(f"{name} ({count})" for name, count in list(report["names"].items())[:6])
-    names += ", …" if len(report["names"]) > 6 else ""
-    span = f", {' to '.join(report['dates'])}" if report["dates"] else ""
-    show.say(f"{title} as {report['side'].capitalize()}")
-    show.fact("games", f"{report['games']:,}{span}: {names}")
-    show.fact("positions known", f"{report['positions']:,}")
-    if report["population"]["positions"]:
-        show.fact("of others", f"{report['population']['positions']:,}")
-    fitted, split = report["fitted"], report["split"]
-    if report["known"] is not None:
-        held, rest = ("newest games", "older") if split["since"] else ("games held out", "other")
-        show.fact(held, f"{report['known']:.0%} of their positions occur in the {rest} ones")
-    show.fact("own games", f"all else counts as {fitted['own_weight']:g} of them")
-    show.fact("games of others", f"the engine counts as {fitted['population_weight']:g} of them")
+    names = ", ".join(f"{name} ({count})" for name, count in list(found.names.items())[:6])
+    names += ", …" if len(found.names) > 6 else ""
+    span = f", {' to '.join(found.dates)}" if found.dates else ""
+    show.say(f"{found.opponent.title} as {found.side.capitalize()}")
+    show.fact("games", f"{found.games:,}{span}: {names}")
+    show.fact("positions known", f"{found.positions:,}")
+    if found.population.positions:
+        show.fact("of others", f"{found.population.positions:,}")
+    if found.known is not None:
+        held, rest = ("newest games", "older") if found.split.since else ("games held out", "other")
+        show.fact(held, f"{found.known:.0%} of their positions occur in the {rest} ones")
+    fitted = found.fitted
+    show.fact("own games", f"all else counts as {fitted.own_weight:g} of them")
+    show.fact("games of others", f"the engine counts as {fitted.population_weight:g} of them")
     show.fact(
         "engine",
-        f"{fitted['engine']}: {fitted['narrow']:.0%} among its best 2 "
-        f"(r = {fitted['narrow_randomness']:.0f}), else among 10 (r = {fitted['wide_randomness']:.0f}), "
-        f"{fitted['rest']:.1%} other moves",
+        f"{fitted.engine}: {fitted.narrow:.0%} among its best 2 "
+        f"(r = {fitted.narrow_randomness:.0f}), else among 10 (r = {fitted.wide_randomness:.0f}), "
+        f"{fitted.rest:.1%} other moves",
     )
-    if report["logloss"] is None:
-        show.fact("log-loss", "too few games to hold the model against")
-    else:
-        since = f"the newest {split['test']} games (since {split['since']})"
-        which = since if split["since"] else f"{split['test']} games drawn at random"
+    _print_test(found)
+    skipped = {f.name.replace("_", " "): getattr(found.skipped, f.name) for f in fields(found.skipped)}
+    if any(skipped.values()):
         print()
-        show.say(f"Held against {which}, {report['moves']:,} moves of their first 10:")
-        rows = [(f"{loss:.3f}", name) for name, loss in report["baselines"].items()]
-        mine = (f"{report['logloss']:.3f}", f"this model (± {report['error']:.2f})")
-        rows = sorted([*rows, mine], key=lambda row: -float(row[0]))
-        show.print_table(("nats", "model"), rows, right=(0,), cut=1)
-        show.say(f"Its first choice was played in {report['top1']:.0%} of them.")
-    skipped = {name.replace("_", " "): n for name, n in report["skipped"].items() if n}
-    if skipped:
-        print()
-        show.say("Not counted: " + ", ".join(f"{count:,} {name}" for name, count in skipped.items()))
-    for warning in report["warnings"]:
+        show.say("Not counted: " + ", ".join(f"{n:,} {name}" for name, n in skipped.items() if n))
+    for warning in found.warnings:
         show.fact("Warning:", warning, indent=9, margin=0)
     if save is not None:
-        print(f"\nKept in {save}; use it with\n  --set {report['side']}.opponent={save}")
+        print(f"\nKept in {save}; use it with\n  --set {found.side}.opponent={save}")
+
+
+def _print_test(found: OpponentResult) -> None:
+    """How the model did against the games that were held out."""
+    if found.logloss is None:
+        show.fact("log-loss", "too few games to hold the model against")
+        return
+    split = found.split
+    since = f"the newest {split.test} games (since {split.since})"
+    which = since if split.since else f"{split.test} games drawn at random"
+    print()
+    show.say(f"Held against {which}, {found.moves:,} moves of their first 10:")
+    rows = [(f"{loss:.3f}", name) for name, loss in found.baselines.items()]
+    rows = sorted([*rows, (f"{found.logloss:.3f}", f"this model (± {found.error:.2f})")], key=_losing)
+    show.print_table(("nats", "model"), rows, right=(0,), cut=1)
+    show.say(f"Its first choice was played in {found.top1:.0%} of them.")
+
+
+def _losing(row: tuple[str, str]) -> float:
+    return -float(row[0])

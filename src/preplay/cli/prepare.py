@@ -69,9 +69,9 @@ def prepare(
 
     Example: preplay prepare synthetic --side 1 --cost 0.001
     """
+    from preplay.cli.changes import bound_to, to_choose
     from preplay.errors import InputError
     from preplay.files import check_writable
-    from preplay.matchup.source import bound_to, to_choose
     from preplay.runs import as_data
     from preplay.runs.prepared import prepare as prepare_run
 

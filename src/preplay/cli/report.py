@@ -70,16 +70,15 @@ def report(
 def _ask(directory: Path, most: int, workers: int | None, store: Path | None, quiet: bool) -> None:
     """Ask the engine what else could be played, and keep it with the run."""
     from preplay.errors import InputError
-    from preplay.matchup.source import from_config
     from preplay.report.alternatives import alternatives, keep
-    from preplay.runs.directory import open_run
+    from preplay.runs import open_run
+    from preplay.runs.reopening import reopened
 
     run = open_run(directory)
     if run.command != "prepare" or run.matchup.get("kind") != "chess":
         raise InputError(f"{directory}: --alternatives needs a chess book of `prepare` without a clock")
     book = run.book()
-    settings = {key: value for key, value in run.matchup.items() if key != "engines"}
-    with from_config(run.name, settings, workers=workers, store=store) as matchup:
+    with reopened(run, workers=workers, store=store) as matchup:
         keep(run, book, alternatives(matchup, book, most), most)
         if not quiet:
             print(f"Alternatives at {len(book.entries):,} histories, {matchup.searches():,} searches")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from preplay.cli import options, show
+
+if TYPE_CHECKING:
+    from preplay.chess.engines.tables import HoldingReport
 
 
 def store(
@@ -49,9 +53,10 @@ def store(
 
     from preplay.chess.engines.analysis import Limit
     from preplay.chess.engines.store import AnalysisStore
-    from preplay.chess.engines.tables import export_analyses
+    from preplay.chess.engines.tables import StoreReport, export_analyses
     from preplay.errors import InputError
     from preplay.matchup.chess import default_store
+    from preplay.runs import as_data
 
     path = file or default_store()
     if not path.exists():
@@ -75,27 +80,13 @@ def store(
             else None
         )
         written = export_analyses(kept.records(), export) if export is not None else None
-        holdings = [
-            {
-                "engine": str(h.setting.engine),
-                "options": h.setting.options,
-                "limit": str(h.setting.limit),
-                "multipv": h.setting.multipv,
-                "chess960": h.setting.chess960,
-                "true_clock": h.true_clock,
-                "analyses": h.analyses,
-                "bytes": h.bytes,
-            }
-            for h in kept.summary()
-        ]
+        found = StoreReport.of(kept, removed=removed, exported=written)
     if as_json:
-        show.print_json(
-            {"store": str(path), "holdings": holdings, "removed": removed, "exported": written}
-        )
+        show.print_json(as_data(found))
         return
     print(f"Store {path}")
     print(f"{path.stat().st_size:,} bytes")
-    _print(holdings)
+    _print(found.holdings)
     if removed is not None:
         print(f"\nRemoved {removed:,} analyses")
     if written is not None:
@@ -103,20 +94,20 @@ def store(
         show.written(export, about=f" ({written:,} analyses)")
 
 
-def _print(holdings: list[dict[str, Any]]) -> None:
+def _print(holdings: Sequence[HoldingReport]) -> None:
     """A table for each engine; the clock where versions told a false one."""
-    false = any(not h["true_clock"] for h in holdings)
-    for engine in dict.fromkeys(h["engine"] for h in holdings):
+    false = any(not h.true_clock for h in holdings)
+    for engine in dict.fromkeys(h.engine for h in holdings):
         rows = [
             (
-                h["limit"],
-                f"{h['multipv']}",
-                f"{h['analyses']:,}",
-                *(["true" if h["true_clock"] else "false"] if false else []),
-                "; ".join([*(["Chess960"] if h["chess960"] else []), *filter(None, [h["options"]])]),
+                h.limit,
+                f"{h.multipv}",
+                f"{h.analyses:,}",
+                *(["true" if h.true_clock else "false"] if false else []),
+                "; ".join([*(["Chess960"] if h.chess960 else []), *filter(None, [h.options])]),
             )
             for h in holdings
-            if h["engine"] == engine
+            if h.engine == engine
         ]
         titles = ("limit", "K", "analyses", *(["clock"] if false else []), "options")
         print()

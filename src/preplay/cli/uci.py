@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +12,6 @@ import typer
 from preplay.cli import options
 
 if TYPE_CHECKING:
-    from preplay.chess.uci.modelled import Modelled
     from preplay.chess.uci.options import UciSettings
 
 
@@ -123,6 +120,8 @@ def uci(
     from preplay.chess.uci.server import opened_for_a_gui, run_uci, wrapper
     from preplay.errors import InputError
     from preplay.files import write_text
+    from preplay.runs import open_run
+    from preplay.runs.opposing import opponent_of
 
     if as_opponent is not None and book:
         raise InputError(f"--book {book} with --as-opponent {as_opponent}; expected one of them")
@@ -148,7 +147,7 @@ def uci(
             open_book(path)
         words = _arguments(book, side, settings)
         if as_opponent is not None:
-            with _opponent(as_opponent, side, store):  # whether it can start
+            with opponent_of(open_run(as_opponent), side, store=store):  # whether it can start
                 words = _opponent_arguments(as_opponent, side, seed, store)
         command = [*_started(), *words]
         if script is not None:
@@ -159,7 +158,7 @@ def uci(
             print(hint(command), end="")
         return
     if as_opponent is not None:
-        with _opponent(as_opponent, side, store) as player:
+        with opponent_of(open_run(as_opponent), side, store=store) as player:
             run_modelled(player, sys.stdin, sys.stdout, seed=seed)
         return
     run_uci(opened_for_a_gui(path, sys.stdout), sys.stdin, sys.stdout, settings=settings)
@@ -170,37 +169,6 @@ def _started() -> list[str]:
     program = Path(shutil.which(sys.argv[0]) or sys.argv[0]).absolute()
     by_module = program.name == "__main__.py"
     return [sys.executable, "-m", "preplay"] if by_module else [str(program)]
-
-
-@contextmanager
-def _opponent(directory: Path, side: str | None, store: Path | None) -> Iterator[Modelled]:
-    """The opponent of a run's prepared side, ready to play."""
-    from preplay.chess.books.naming import at_the_board
-    from preplay.chess.players.repertoire import KnownGame
-    from preplay.chess.rules import ChessGame
-    from preplay.chess.uci.modelled import Modelled
-    from preplay.errors import InputError
-    from preplay.game import other
-    from preplay.matchup.searching import BASE_NODES
-    from preplay.matchup.source import from_config
-    from preplay.runs import open_run
-
-    run = open_run(directory)
-    if run.matchup.get("kind") != "chess":
-        raise InputError(
-            f"{directory}: a run of '{run.name}' (kind '{run.matchup.get('kind')}'); "
-            "expected chess without a clock"
-        )
-    both = run.command == "equilibrium"
-    prepared = run.book((side or "white") if both else side)
-    who = other(prepared.side)
-    settings = {k: v for k, v in run.matchup.items() if k != "engines"}
-    with from_config(run.name, settings, workers=1, store=store) as matchup:
-        game = matchup.game.rules if isinstance(matchup.game, KnownGame) else matchup.game
-        assert isinstance(game, ChessGame)
-        name = f"preplay opponent: {at_the_board(matchup.config, run.sides[who - 1], BASE_NODES)}"
-        book = run.book(run.sides[who - 1]) if both else None
-        yield Modelled(name, who, game, matchup.base[who - 1], book)
 
 
 def _check_opponents_own(directory: Path, settings: UciSettings) -> None:

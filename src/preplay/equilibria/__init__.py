@@ -1,5 +1,6 @@
 """The equilibrium of the meta-game, in which both sides choose mixed books."""
 
+from preplay.equilibria.minimizing import METHODS, SolverProgress
 from preplay.equilibria.publicgame import (
     BestResponse,
     Certificate,
@@ -10,7 +11,7 @@ from preplay.equilibria.publicgame import (
     certify,
     payoff,
 )
-from preplay.equilibria.solvers import METHODS, Equilibrium, SolverProgress, solve
+from preplay.equilibria.solvers import Equilibrium, solve
 
 __all__ = [
     "METHODS",

@@ -1,4 +1,4 @@
-"""The paper's explicit game G' (Lemma 4), for small trees and for other people's solvers.
+"""The paper's explicit game G' (Lemma 4), for small trees; `gambit` writes it for other people's solvers.
 
 In G' a player does not choose moves but, at each own history, whether to go on with its book; then
 chance plays from prep or base. Nobody sees the other's choice. A final history of G' pays
@@ -16,7 +16,6 @@ those it stays at. A player cannot tell which of these it is in, so the payoffs 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -118,42 +117,6 @@ def explicit_game(
         waiting += reversed(further)
     linked = (replace(n, children=tuple(c)) for n, c in zip(nodes, children, strict=True))
     return ExplicitGame(nodes=tuple(linked), tree=tree)
-
-
-def efg_lines(game: ExplicitGame, title: str) -> Iterator[str]:
-    """The lines of a Gambit `.efg` file, which OpenSpiel reads too.
-
-    Gambit wants probabilities and constant-sum payoffs that are exact; OpenSpiel wants information
-    sets numbered from 1 without gaps, every node in full and, for its linear program, payoffs that
-    sum to 0: player 1 gets twice the payoff less 1, from -1 for a loss to 1 for a win.
-    """
-    yield f'EFG 2 R {_quoted(title)} {{ "Player 1" "Player 2" }}'
-    numbers = game.infosets()
-    chances = outcomes = 0
-    tree = game.tree
-    for node in game.nodes:
-        if node.player == TERMINAL:
-            outcomes += 1
-            pays = 2 * node.payoff - UNIT
-            yield f't "" {outcomes} "" {{ {_decimal(pays)}, {_decimal(-pays)} }}'
-        elif node.player == CHANCE:
-            chances += 1
-            below = [game.nodes[c].history for c in node.children]
-            lottery = below == [node.history] * 3
-            names = (
-                ("play", "audit 1", "audit 2") if lottery else [tree.names[tree.action[k]] for k in below]
-            )
-            pairs = zip(names, node.probabilities, strict=True)
-            listed = " ".join(f"{_quoted(name)} {_decimal(p)}" for name, p in pairs)
-            yield f'c "" {chances} "" {{ {listed} }} 0'
-        else:
-            label = _quoted(" ".join(tree.history(node.history)))
-            yield f'p "" {node.player} {numbers[node.history]} {label} {{ "stay" "leave" }} 0'
-
-
-def efg_text(game: ExplicitGame, title: str = "preplay") -> str:
-    """The whole `.efg` file."""
-    return "\n".join(efg_lines(game, title)) + "\n"
 
 
 @dataclass(frozen=True)
@@ -307,14 +270,3 @@ def _count_audit(
         for c in range(first[k], first[k + 1]):
             alive[c] = prep[c] > 0 if own else either[c] > 0
     return nodes
-
-
-def _decimal(units: int) -> str:
-    """A whole number of units as a plain decimal, exactly."""
-    sign, units = ("-", -units) if units < 0 else ("", units)
-    whole, rest = divmod(units, UNIT)
-    return f"{sign}{whole}.{rest:0{DIGITS}d}".rstrip("0").rstrip(".")
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "").replace('"', "'") + '"'

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from preplay.equilibria.hopes import promise
+from preplay.equilibria.minimizing import SolverProgress
 from preplay.equilibria.publicgame import Mixed, certify
-from preplay.equilibria.solvers import Equilibrium, SolverProgress, solve
+from preplay.equilibria.solvers import Equilibrium, solve
 from preplay.game import S
 from preplay.growth import Contested, ContestedGrowth
 from preplay.stopping import Stop

@@ -143,7 +143,8 @@ def played_out(
 ) -> tuple[Evaluator[Any], Sampling[Any]]:
     """Values by games of base against base."""
     from preplay.sampling.adaptive import AdaptiveRollouts
-    from preplay.sampling.rollouts import Playouts, Rollouts, enough_samples, theorem3_histories
+    from preplay.sampling.rollouts import Rollouts, enough_samples, theorem3_histories
+    from preplay.sampling.samplers import Playouts
 
     sampler = Playouts(game, base, seed=value.seed)
 

@@ -204,20 +204,17 @@ def seat_of_games(
     wanted = tuple(parse_level(text) for text in _listed(given.level)) or tuple(levels)
     asking = Asking(given.which, _listed(given.population), wanted, IN_PASSING)
     if given.fitted is None:
-        opponent = fit_opponent(
-            analyst, given.files, given.names, side, asking, keep=keep, progress=progress
-        )
+        fit = fit_opponent(analyst, given.files, given.names, side, asking, keep=keep, progress=progress)
+        opponent = fit.opponent
         whole = opponent_data(opponent)
         fitted = {
             name: whole[name] for name in ("level", "standin", "least", "own_weight", "others_weight")
         }
-        fitted["logloss"] = opponent.report["logloss"]
+        fitted["logloss"] = None if fit.foresight is None else fit.foresight.logloss
     else:
         nothing = replace(asking, sample=0, levels=wanted[:1])
-        opponent = fit_opponent(
-            analyst, given.files, given.names, side, nothing, keep=keep, progress=progress
-        )
-        fitted = given.fitted
+        fit = fit_opponent(analyst, given.files, given.names, side, nothing, keep=keep, progress=progress)
+        opponent, fitted = fit.opponent, given.fitted
         try:
             opponent = opponent_of(opponent_data(opponent) | fitted)
         except (KeyError, TypeError, ValueError) as error:

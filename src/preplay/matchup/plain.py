@@ -278,13 +278,8 @@ def valued(
         key = game.position if looking and isinstance(game, Merging) and game.merges else None
         return Exact(game, base, key=key), None
     from preplay.sampling.adaptive import AdaptiveRollouts
-    from preplay.sampling.rollouts import (
-        Rollouts,
-        enough_samples,
-        sampler_of,
-        theorem3_histories,
-        theorem3_samples,
-    )
+    from preplay.sampling.rollouts import Rollouts, enough_samples, theorem3_histories, theorem3_samples
+    from preplay.sampling.samplers import sampler_of
 
     sampler = sampler_of(game, base, value.seed)
 

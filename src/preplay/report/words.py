@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from preplay.chess.books.naming import clock_of, engine_of
 from preplay.matchup.source import BY_ENGINES
 
 JsonTable = Mapping[str, Any]
@@ -71,7 +72,7 @@ def rival(matchup: JsonTable, side: int) -> str:
     if not named and isinstance(fitted, list):  # files of `preplay opponent`, called after whom they fit
         files = [str(one.get("file")) for one in fitted if isinstance(one, Mapping)]
         named = " or ".join(PurePath(file).name.partition(".")[0] for file in files)
-    return str(named) if named else engine(matchup, own)
+    return str(named) if named else engine_of(matchup, own)
 
 
 def game(matchup: JsonTable, name: str) -> str:
@@ -121,11 +122,11 @@ def facts(matchup: JsonTable, name: str) -> list[tuple[str, str]]:
 def chess_player(matchup: JsonTable, key: str) -> str:
     """A chess player as its engine, its limit and how it chooses."""
     own = table(matchup, key)
-    parts = [known_by(own) + engine(matchup, own)]
+    parts = [known_by(own) + engine_of(matchup, own)]
     if limit(own):
         parts.append(limit(own))
     if timed(matchup) and key in ("white", "black"):
-        parts.append(clock(matchup, own))
+        parts.append(clock_of(matchup, own))
     randomness = own.get("randomness") or 0.0
     if randomness:
         parts.append(varied(int(own.get("multipv") or 2), float(randomness)))
@@ -151,28 +152,9 @@ def known_by(player: JsonTable) -> str:
     return f"{games.get('player') or 'a player'} as in {PurePath(str(games.get('file'))).name}, else "
 
 
-def engine(matchup: JsonTable, player: JsonTable) -> str:
-    """The engine's name: by itself where only one took part, else as configured."""
-    known = [str(name).partition(" [")[0] for name in matchup.get("engines") or ()]
-    if len(set(known)) == 1:
-        return known[0]
-    return PurePath(str(player.get("engine") or "stockfish")).name.capitalize()
-
-
 def timed(matchup: JsonTable) -> bool:
     """Whether a clock runs for the whole game."""
     return matchup.get("kind") == "chess-clock"
-
-
-def clock(matchup: JsonTable, player: JsonTable) -> str:
-    """The time of a side: "30,000 nodes for the game + 100 a move"."""
-    common = table(matchup, "clock")
-    budget, increment = (
-        player.get(key) if player.get(key) is not None else common.get(key, 0)
-        for key in ("budget", "increment")
-    )
-    unit = "ms" if common.get("unit") == "milliseconds" else "nodes"
-    return f"{budget:,} {unit} for the game" + (f" + {increment:,} a move" if increment else "")
 
 
 def limit(player: JsonTable) -> str:

@@ -25,14 +25,8 @@ import numpy as np
 
 from preplay.arguments import check_rules, check_whole
 from preplay.game import Game, S
-from preplay.sampling.rollouts import (
-    Outcomes,
-    PlayoutRequest,
-    Sampler,
-    at,
-    check_guarantee,
-    check_sampler,
-)
+from preplay.sampling.rollouts import check_guarantee
+from preplay.sampling.samplers import Outcomes, PlayoutRequest, Sampler, at, check_sampler
 from preplay.value import Value
 
 RATES = tuple(math.ldexp(0.8, -k) for k in range(14))

@@ -17,7 +17,7 @@ from preplay.game import Distribution, S, Side, walk
 from preplay.games.clocked import Clocked, ClockedState, TimeRule, timed
 from preplay.policy import Ahead, Policy, ahead_of
 from preplay.randomness import FRESH
-from preplay.sampling.rollouts import PlayoutRequest, at
+from preplay.sampling.samplers import PlayoutRequest, at
 from preplay.sampling.streams import Streams, play_alike
 from preplay.sampling.timeshare import Mean, TimeShare
 from preplay.stopping import NEVER, Stop

@@ -24,14 +24,8 @@ from preplay.randomness import BOOK, POOL
 from preplay.response import check_cost, reach
 from preplay.sampling import _regret as loops
 from preplay.sampling.adaptive import PARTS, AdaptiveRollouts, Estimate
-from preplay.sampling.rollouts import (
-    PlayoutRequest,
-    PlayoutStart,
-    at,
-    check_guarantee,
-    lottery,
-    theorem3_samples,
-)
+from preplay.sampling.rollouts import check_guarantee, theorem3_samples
+from preplay.sampling.samplers import PlayoutRequest, PlayoutStart, at, lottery
 from preplay.sampling.streams import play_unless
 from preplay.stopping import NEVER, Stop
 from preplay.tree import Bools, Floats, Ints, Tree

@@ -8,9 +8,7 @@ idle. Here many games are under way, each asks ahead, and the one that asked fir
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from time import monotonic
@@ -22,7 +20,8 @@ from preplay.game import CHANCE, FINAL, Distribution, Game, S, check_length
 from preplay.machine import cores
 from preplay.policy import Ahead, Policy, ahead_of, check_distribution
 from preplay.randomness import generator, playout_stream
-from preplay.sampling.rollouts import Outcomes, PlayoutRequest, PlayoutStart, Sampler
+from preplay.sampling.samplers import Outcomes, PlayoutRequest, PlayoutStart, Sampler
+from preplay.scheduling import Question, Turns, in_turns
 from preplay.stopping import NEVER, Stop
 from preplay.value import utility_of
 
@@ -48,7 +47,7 @@ class Streams(Generic[S]):
     def play(self, requests: Sequence[PlayoutRequest[S]]) -> list[Outcomes]:
         """The outcomes of each request, in their order."""
         groups = [self.playouts(request) for request in requests]
-        for _ in _moves([playout for group in groups for playout in group], self.at_once):
+        for _ in in_turns((playout.turns() for group in groups for playout in group), self.at_once):
             pass
         return [_outcomes(group) for group in groups]
 
@@ -56,10 +55,8 @@ class Streams(Generic[S]):
         """The same, looking out for a stop after every move; None where it was asked for first."""
         groups = [self.playouts(request) for request in requests]
         playouts = [playout for group in groups for playout in group]
-        with closing(_moves(playouts, self.at_once)) as moves:
-            for _ in moves:
-                if stop.asked:
-                    break
+        for _ in in_turns((playout.turns() for playout in playouts), self.at_once, stop):
+            pass
         return [_outcomes(group) for group in groups] if all(p.over for p in playouts) else None
 
     def playouts(self, request: PlayoutRequest[S]) -> list[Playout[S]]:
@@ -120,24 +117,15 @@ def play_alike(
     """
     groups = [sampler.playouts(request) for sampler in samplers]
     rows = list(zip(*groups, strict=True))
-    alternating = [playout for row in rows for playout in row]
+    alternating = (playout.turns() for row in rows for playout in row)
     finished = 0
     at_once = max(sampler.at_once for sampler in samplers)
     if stop.timed:  # enough for the engines, and few that are unfinished when time is up
         at_once = min(at_once, max(16, 2 * cores()))
-    try:
-        with stop.interruptible(), closing(_moves(alternating, at_once)) as moves:
-            for _ in moves:
-                before = finished
-                finished = _finished(rows, finished)
-                if progress is not None and finished > before:
-                    progress(finished)
-                if stop.asked:
-                    break
-    except KeyboardInterrupt:
-        if not stop.asked:
-            raise
-    finished = _finished(rows, finished)
+    for _ in in_turns(alternating, at_once, stop):
+        before, finished = finished, _finished(rows, finished)
+        if progress is not None and finished > before:
+            progress(finished)
     return [_outcomes(group[:finished]) for group in groups]
 
 
@@ -151,31 +139,6 @@ def _finished(rows: Sequence[tuple[Playout[S], ...]], known: int) -> int:
 def _outcomes(group: Sequence[Playout[S]]) -> Outcomes:
     certain = bool(group) and not any(playout.drawn for playout in group)
     return Outcomes(np.array([playout.utility for playout in group]), certain)
-
-
-def _moves(playouts: Sequence[Playout[S]], at_once: int) -> Generator[None]:
-    """Play all to the end, so many under way at a time; yields after every move.
-
-    Closed before the end, it gives up the searches that have not begun.
-    """
-    waiting = iter(playouts)
-    running: deque[Playout[S]] = deque()
-    try:
-        while True:
-            while len(running) < at_once and (new := next(waiting, None)) is not None:
-                new.begin()
-                if new.ask():
-                    running.append(new)
-            yield
-            if not running:
-                return
-            playout = running.popleft()
-            playout.answer()
-            if playout.ask():
-                running.append(playout)
-    finally:
-        for playout in running:
-            playout.give_up()
 
 
 @dataclass(slots=True)
@@ -198,37 +161,20 @@ class Playout(Generic[S]):
     state: S = field(init=False)
     rng: np.random.Generator = field(init=False)
 
-    def begin(self) -> None:
-        """Set up the game; its random numbers follow from the start and its number."""
+    def turns(self) -> Turns[None]:
+        """Play it to its end; its random numbers follow from the start and its number."""
         stream = playout_stream(self.start.purpose, self.number)
         self.rng = generator(self.seed, self.start.key, stream=stream)
         states = self.start.states
         self.state = states[self._draw(self.start.cumulative)] if len(states) > 1 else states[0]
-
-    def ask(self) -> bool:
-        """Go on to the next decision of a side and let it think; False if the game is over first."""
-        while (player := self.game.player(self.state)) == CHANCE:
-            self._move(self.game.chance(self.state))
-        if player == FINAL:
-            self.utility = utility_of(self.game, self.state)
-            self.over = True
-            return False
-        ahead = self.ahead[player - 1]
-        if ahead is not None:
-            ahead.prefetch([self.state])
-        return True
-
-    def give_up(self) -> None:
-        """Nobody waits for the move that was asked for."""
-        ahead = self.ahead[self.game.player(self.state) - 1]
-        if ahead is not None:
-            ahead.cancel([self.state])
-
-    def answer(self) -> None:
-        """Make the move that was asked for."""
-        policy = self.base[self.game.player(self.state) - 1]
-        (distribution,) = policy.distributions([self.state])
-        self._move(distribution)
+        while (player := self.game.player(self.state)) != FINAL:
+            if player == CHANCE:
+                self._move(self.game.chance(self.state))
+                continue
+            policy, ahead = self.base[player - 1], self.ahead[player - 1]
+            self._move((yield Question(policy.distributions, self.state, ahead)))
+        self.utility = utility_of(self.game, self.state)
+        self.over = True
 
     def _move(self, distribution: Distribution) -> None:
         check_distribution(distribution, self._where)

@@ -27,8 +27,9 @@ from preplay.chess.engines.analysis import (
     SearchPosition,
 )
 from preplay.chess.engines.encoding import decode, encode
-from preplay.chess.engines.store import AnalysisStore, Setting, _create
-from preplay.chess.engines.tables import COLUMNS, export_analyses
+from preplay.chess.engines.store import AnalysisStore, Setting
+from preplay.chess.engines.storefile import create
+from preplay.chess.engines.tables import COLUMNS, HoldingReport, StoreReport, export_analyses
 from preplay.errors import InputError, StoreError
 
 ENGINE = Identity("Stockfish 15.1", "0123456789abcdef")
@@ -294,7 +295,7 @@ def test_nothing_stored_is_lost_by_kill_9(tmp_path: Path) -> None:
 
 def test_a_store_made_meanwhile_by_another_process_stays(tmp_path: Path) -> None:
     path = filled(tmp_path / "a.store", 3)
-    _create(path)
+    create(path)
     with AnalysisStore(path) as store:
         assert store.summary()[0].analyses == 3
 
@@ -391,3 +392,12 @@ def test_a_closed_store_says_so(tmp_path: Path) -> None:
         pass
     with pytest.raises(StoreError, match=r"a\.store': closed database; expected its matchup to be"):
         store.get(SETTING, position(7))
+
+
+def test_the_report_tells_what_there_is_by_setting(tmp_path: Path) -> None:
+    path = filled(tmp_path / "s.sqlite", 3)
+    with AnalysisStore(path) as store:
+        (held,) = store.summary()
+        report = StoreReport.of(store, removed=None, exported=3)
+    row = HoldingReport(str(ENGINE), "Hash=4; Threads=1", "5000 nodes", 2, False, True, 3, held.bytes)
+    assert report == StoreReport(str(path), (row,), None, 3)

@@ -19,51 +19,15 @@ from typing import Final, Self
 
 from preplay.chess.engines.analysis import Analysis, EngineSpec, Identity, Limit, SearchPosition
 from preplay.chess.engines.encoding import decode, encode
+from preplay.chess.engines.storefile import COLUMNS, connect, create, identify, prepare
 from preplay.errors import StoreError
 
-APPLICATION: Final = 0x50524550
-"""SQLite's application_id of an analysis store: "PREP"."""
-VERSION: Final = 1
-"""SQLite's user_version: the format of the tables and of the encoded analyses."""
-BUSY_SECONDS: Final = 60.0
-"""How long to wait for another process that is writing."""
-_MAGIC: Final = b"SQLite format 3\0"
-_SCHEMA: Final = """
-CREATE TABLE setting (
-    id INTEGER PRIMARY KEY,
-    engine TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    options TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    amount INTEGER NOT NULL,
-    multipv INTEGER NOT NULL,
-    chess960 INTEGER NOT NULL,
-    UNIQUE (engine, digest, options, kind, amount, multipv, chess960)
-);
-CREATE TABLE analysis (
-    setting INTEGER NOT NULL REFERENCES setting (id),
-    position TEXT NOT NULL,
-    made INTEGER NOT NULL,
-    data BLOB NOT NULL,
-    PRIMARY KEY (setting, position)
-) WITHOUT ROWID;
-"""
 _TRUE: Final = (
     "(SELECT length(fen) - length(replace(fen, ' ', '')) = 5 FROM"
     " (SELECT substr(position, 1, instr(position || ' moves ', ' moves ') - 1) AS fen))"
 )
 """Whether an analysis has a whole FEN for its position. Versions that told engines a clock of 0 while it
 was below 20 kept five fields of it: such rows are never found any more, but shown and pruned."""
-_NOTES: Final = """
-CREATE TABLE IF NOT EXISTS note (
-    topic TEXT NOT NULL,
-    name TEXT NOT NULL,
-    made INTEGER NOT NULL,
-    data TEXT NOT NULL,
-    PRIMARY KEY (topic, name)
-) WITHOUT ROWID;
-"""
-_COLUMNS: Final = "engine, digest, options, kind, amount, multipv, chess960"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,26 +107,16 @@ class AnalysisStore:
         self._lock = threading.Lock()
         self._settings: dict[Setting, int] = {}
         if not self.path.exists():
-            _create(self.path)
-        _identify(self.path)
+            create(self.path)
+        identify(self.path)
         with self._clear():
-            self._connection = _connect(self.path)
+            self._connection = connect(self.path)
         try:
             with self._clear():
-                self._prepare()
+                prepare(self._connection, self.path)
         except StoreError:
             self._connection.close()
             raise
-
-    def _prepare(self) -> None:
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        if version != VERSION:
-            raise StoreError(_other_version(self.path, version))
-        for table in (f"id, {_COLUMNS} FROM setting", "setting, position, made, data FROM analysis"):
-            self._connection.execute(f"SELECT {table} LIMIT 1").fetchone()
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute(_NOTES)  # stores of earlier versions have none
-        self._connection.execute("PRAGMA synchronous = NORMAL")
 
     def __enter__(self) -> Self:
         return self
@@ -227,10 +181,10 @@ class AnalysisStore:
         """What there is, by setting."""
         with self._lock, self._clear():
             rows = self._connection.execute(
-                f"SELECT {_COLUMNS}, {_TRUE} AS told, count(*), sum(length(position) + length(data)),"
+                f"SELECT {COLUMNS}, {_TRUE} AS told, count(*), sum(length(position) + length(data)),"
                 " min(made), max(made)"
                 " FROM analysis JOIN setting ON setting.id = setting GROUP BY setting.id, told"
-                f" ORDER BY {_COLUMNS}, told"
+                f" ORDER BY {COLUMNS}, told"
             ).fetchall()
         return [Holding(Setting.of_row(row[:7]), bool(row[7]), *row[8:]) for row in rows]
 
@@ -294,9 +248,9 @@ class AnalysisStore:
             if make:
                 marks = ",".join("?" * len(row))
                 self._connection.execute(
-                    f"INSERT OR IGNORE INTO setting ({_COLUMNS}) VALUES ({marks})", row
+                    f"INSERT OR IGNORE INTO setting ({COLUMNS}) VALUES ({marks})", row
                 )
-            tests = " AND ".join(f"{name} = ?" for name in _COLUMNS.split(", "))
+            tests = " AND ".join(f"{name} = ?" for name in COLUMNS.split(", "))
             found = self._connection.execute(f"SELECT id FROM setting WHERE {tests}", row).fetchone()
             if found is None:
                 return None
@@ -313,70 +267,3 @@ class AnalysisStore:
             if isinstance(error, sqlite3.ProgrammingError) and "closed" in reason:
                 reason = "closed database; expected its matchup to be used inside its `with`"
             raise StoreError(f"analysis store '{self.path}': {reason}") from error
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """A connection that commits every statement and never makes a file."""
-    uri = f"{path.absolute().as_uri()}?mode=rw"
-    return sqlite3.connect(
-        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-    )
-
-
-def _create(path: Path) -> None:
-    """Make an empty store, whole or not at all, and not over one that another process just made."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}-{time.monotonic_ns()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.touch()
-        with contextlib.closing(_connect(draft)) as connection:
-            connection.executescript(
-                f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-                f" {_SCHEMA} COMMIT;"
-            )
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            pass
-        except OSError:  # a file system without hard links
-            if not path.exists():
-                draft.rename(path)
-    except (OSError, sqlite3.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise StoreError(f"analysis store '{path}' cannot be made: {reason}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-
-
-def _identify(path: Path) -> None:
-    """Raise StoreError unless the file's own header says it is a store; nothing is touched."""
-    try:
-        with path.open("rb") as file:
-            header = file.read(100)
-    except OSError as error:
-        raise StoreError(f"analysis store '{path}' cannot be read: {error.strerror}") from error
-    if len(header) < 100 and (not header or b"SQLite format 3\0".startswith(header[:16])):
-        raise StoreError(
-            f"analysis store '{path}' is truncated to {len(header)} bytes; it is left as it is"
-        )
-    application = int.from_bytes(header[68:72], "big")
-    if not header.startswith(_MAGIC) or application != APPLICATION:
-        raise StoreError(
-            f"'{path}' is not an analysis store; expected one made by preplay, or a new name"
-        )
-    version = int.from_bytes(header[60:64], "big")
-    if version != VERSION:
-        raise StoreError(_other_version(path, version))
-    page = int.from_bytes(header[16:18], "big")
-    whole = int.from_bytes(header[28:32], "big") * (page if page > 1 else 65536)
-    log = path.with_name(path.name + "-wal")  # what it holds may not be in the file yet
-    size = path.stat().st_size
-    if size < whole and not (log.exists() and log.stat().st_size):
-        raise StoreError(
-            f"analysis store '{path}' is truncated: {size} bytes of {whole}; it is left as it is"
-        )
-
-
-def _other_version(path: Path, version: int) -> str:
-    return f"analysis store '{path}' has format {version}; this version of preplay reads format {VERSION}"

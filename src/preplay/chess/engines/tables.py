@@ -1,4 +1,4 @@
-"""Stored analyses as a table for other tools: one row for each scored move."""
+"""What a store holds, told by setting; and its analyses as a table, one row for each scored move."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import contextlib
 import csv
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from preplay.chess.engines.analysis import mate_in
-from preplay.chess.engines.store import Record
+from preplay.chess.engines.store import AnalysisStore, Holding, Record
 from preplay.errors import InputError, StoreError
 from preplay.text import cell
 
@@ -44,6 +45,54 @@ COLUMNS: Final[dict[str, type]] = {
 """Names and types of the columns; `mate`, `wins`, `draws` and `losses` may be missing."""
 
 Cells = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class HoldingReport:
+    """What a store holds of one setting, as people read it."""
+
+    engine: str
+    options: str
+    limit: str
+    multipv: int
+    chess960: bool
+    true_clock: bool
+    """False for what older versions kept."""
+    analyses: int
+    bytes: int
+
+    @classmethod
+    def of(cls, held: Holding) -> Self:
+        """The same in words."""
+        setting = held.setting
+        return cls(
+            engine=str(setting.engine),
+            options=setting.options,
+            limit=str(setting.limit),
+            multipv=setting.multipv,
+            chess960=setting.chess960,
+            true_clock=held.true_clock,
+            analyses=held.analyses,
+            bytes=held.bytes,
+        )
+
+
+@dataclass(frozen=True)
+class StoreReport:
+    """What a store holds, and what was done with it."""
+
+    store: str
+    """Its file."""
+    holdings: tuple[HoldingReport, ...]
+    removed: int | None
+    """How many analyses were pruned, where that was asked for."""
+    exported: int | None
+    """How many were written to another file."""
+
+    @classmethod
+    def of(cls, store: AnalysisStore, *, removed: int | None, exported: int | None) -> Self:
+        """The report of a store that is open."""
+        return cls(str(store.path), tuple(map(HoldingReport.of, store.summary())), removed, exported)
 
 
 def export_analyses(records: Iterable[Record], path: str | os.PathLike[str]) -> int:

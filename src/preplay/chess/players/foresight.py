@@ -29,7 +29,7 @@ class Foresight:
     """How often its first choice was played."""
     below: float
     """The share of moves that it gave less than 1e-4."""
-    reliability: tuple[tuple[float, float, int], ...]
+    reliability: tuple[tuple[float, float, int], ...] | None
     """Of moves that it gave about so much: the mean of that, how often they were played, their number."""
 
 

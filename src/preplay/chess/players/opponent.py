@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import chess
 import numpy as np
@@ -17,7 +16,7 @@ from preplay.chess.players import fit
 from preplay.chess.players.counts import MoveCounts
 from preplay.chess.players.filters import GameFilter
 from preplay.chess.players.fit import MoveColumns, SeenMove
-from preplay.chess.players.foresight import foresight, simpler
+from preplay.chess.players.foresight import Foresight, foresight, simpler
 from preplay.chess.players.gather import Gathered, OwnGame, count_others, gather_games, own_moves
 from preplay.chess.players.habits import Habits, digest_of_games
 from preplay.chess.players.opponents import Opponent
@@ -52,6 +51,32 @@ class Asking:
 
 
 @dataclass(frozen=True, eq=False)
+class Fit:
+    """An opponent who was fitted to games, and what came out of it."""
+
+    opponent: Opponent
+    asking: Asking
+    gathered: Gathered
+    train: int
+    """How many games are before those held against the model."""
+    test: int
+    """How many these are."""
+    since: str | None
+    """The date of the first of them; None where they are drawn."""
+    known: float | None
+    """The share of their positions that occur in the others."""
+    asked: int
+    """Moves that an engine was asked about."""
+    held: int
+    """Moves that the model was held against."""
+    foresight: Foresight | None
+    """How well it foresaw them; None where there were none."""
+    simpler: Mapping[str, Foresight]
+    """How well simpler models did, by name, their reliability left out."""
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class _Window:
     """Games to be explained by those before them."""
 
@@ -70,7 +95,7 @@ def fit_opponent(
     keep: Path | None = None,
     stop: Stop = NEVER,
     progress: Callable[[str], None] | None = None,
-) -> Opponent:
+) -> Fit:
     """Fit the model to somebody's games.
 
     The newest fifth of the games is explained by the older ones: that is the log-loss reported, with
@@ -112,12 +137,23 @@ def fit_opponent(
     )
     person = Person(habits, level, final.engine, asking.least)
     held = Habits(windows[1].own, len(games) - tested, weights.own, "", windows[1].others, weights.others)
-    report = _report(gathered, asking, windows[1], cuts[1], person, len(tuning) + len(testing))
-    if not dated:
-        report["split"]["since"] = None
-        report["warnings"].append("the games have no dates: those held out are drawn, not the newest")
-    report |= _quality(Person(held, level, weights.engine, asking.least), testing)
-    return Opponent(side, tuple(players) or tuple(gathered.names)[:1], person, report)
+    quality, others = _quality(Person(held, level, weights.engine, asking.least), testing)
+    newest = windows[1]
+    undated = () if dated else ("the games have no dates: those held out are drawn, not the newest",)
+    return Fit(
+        opponent=Opponent(side, tuple(players) or tuple(gathered.names)[:1], person),
+        asking=asking,
+        gathered=gathered,
+        train=cuts[1],
+        test=len(newest.games),
+        since=newest.games[0].date if dated and newest.games else None,
+        known=_known(newest, side),
+        asked=len(tuning) + len(testing),
+        held=len(testing),
+        foresight=quality,
+        simpler=others,
+        warnings=(*gathered.warnings, *undated),
+    )
 
 
 def _shuffled(games: Sequence[OwnGame]) -> tuple[OwnGame, ...]:
@@ -209,53 +245,22 @@ def _best_level(
     return best, ask.moves(window, best, "fitting")
 
 
-def _quality(person: Person, testing: Sequence[tuple[SeenMove, chess.Board]]) -> dict[str, Any]:
-    """How well the newest games are explained, beside simpler models."""
+def _quality(
+    person: Person, testing: Sequence[tuple[SeenMove, chess.Board]]
+) -> tuple[Foresight | None, dict[str, Foresight]]:
+    """How well the newest games are explained, and how well by simpler models."""
     if not testing:
-        return {"logloss": None, "error": None, "top1": None, "below": None, "baselines": {}, "moves": 0}
+        return None, {}
     levels = {name: foresight(one, testing) for name, one in simpler(person).items()}
-    return asdict(foresight(person, testing)) | {
-        "baselines": {name: level.logloss for name, level in levels.items()},
-        "levels": {name: asdict(level) | {"reliability": None} for name, level in levels.items()},
-        "moves": len(testing),
-    }
+    told = {name: replace(level, reliability=None) for name, level in levels.items()}
+    return foresight(person, testing), told
 
 
-def _report(
-    gathered: Gathered, asking: Asking, newest: _Window, train: int, person: Person, asked: int
-) -> dict[str, Any]:
-    side, habits = gathered.side, person.habits
+def _known(newest: _Window, side: Side) -> float | None:
+    """The share of the positions of some games that occur in those before them."""
     seen = [own_moves(game, side)[0][: PLIES // 2] for game in newest.games]
     keys = np.concatenate(seen) if seen else np.zeros(0, np.uint64)
-    which, dates = asking.which, [game.date for game in gathered.games if game.date > "0001"]
-    return {
-        "side": "white" if side == 1 else "black",
-        "players": list(gathered.wanted),
-        "games": len(gathered.games),
-        "names": gathered.names,
-        "speeds": gathered.speeds,
-        "dates": [dates[0], dates[-1]] if dates else None,
-        "positions": habits.own.positions,
-        "known": float(newest.own.knows(keys).mean()) if len(keys) else None,
-        "population": {"positions": habits.others.positions, "moves": habits.others.moves},
-        "fitted": {
-            "own_weight": habits.weight,
-            "population_weight": habits.others_weight,
-            "engine": str(person.level),
-            "least": person.least,
-            "asked": asked,
-        }
-        | person.standin.as_data(),
-        "split": {
-            "train": train,
-            "test": len(newest.games),
-            "since": newest.games[0].date if newest.games else None,
-        },
-        "filters": {"since": which.since, "speeds": list(which.speeds), "rating": which.rating},
-        "skipped": asdict(gathered.skipped),
-        "files": [str(path) for path in gathered.files],
-        "warnings": list(gathered.warnings),
-    }
+    return float(newest.own.knows(keys).mean()) if len(keys) else None
 
 
 def digest_of_all(files: Sequence[str | Path]) -> str:

@@ -30,7 +30,7 @@ class Opponent:
     names: tuple[str, ...]
     person: Person
     report: Mapping[str, Any] = field(default_factory=dict)
-    """What `preplay opponent` prints, as JSON data."""
+    """What `preplay opponent` printed of a model that was kept, as JSON data."""
 
     @property
     def title(self) -> str:

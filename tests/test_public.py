@@ -125,6 +125,36 @@ def test_the_module_is_the_command() -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("prepare", "--side", "1"),
+        ("frontier", "--side", "1"),
+        ("equilibrium",),
+        ("sweep", "--side", "1", "--key", "cost", "--values", "0.02,0.01"),
+    ],
+)
+def test_a_command_on_a_small_game_imports_nothing_that_it_does_not_use(words: tuple[str, ...]) -> None:
+    command, *rest = words
+    price = [] if command == "sweep" else ["--cost", "0.01"]
+    script = f"""
+import sys
+sys.argv = {["preplay", command, "examples/game.json", *rest, *price, "--json"]!r}
+from preplay.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+unused = ("numba", "scipy", "matplotlib", "pandas", "chess.engine", "ray", "pyspiel")
+print([m for m in unused if m in sys.modules])
+"""
+    here = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=here
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
     "code",
     [
         "import preplay",

@@ -38,7 +38,6 @@ from preplay.experiments.sweep import (
 from preplay.growth.goals import Limits
 from preplay.machine import cores
 from preplay.matchup import Matchup, load_config
-from preplay.matchup.chess_settings import Chess
 from preplay.matchup.model import side_named
 from preplay.matchup.own import check_arguments
 from preplay.matchup.settings import PRICES, check_price, saying, validate
@@ -231,6 +230,8 @@ def figure1(
         )
     config["cost"] = price
     tasks = experiment.tasks(name, config, values, colours, price, kept, limits, fresh)
+    from preplay.matchup.chess_settings import Chess  # and with it all that chess needs
+
     for task in tasks:
         validate(Chess, task.config, "chess matchup")
     results = determine([replace(tasks[0], config=config)])

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 
 from preplay.chess.engines.analysis import Analysis
 from preplay.chess.players.standin import NARROW, SPAN, StandIn
@@ -114,6 +113,8 @@ def fit_weights(columns: MoveColumns, default: Weights | None = None) -> Weights
 
     The same moves always give the same weights. Without moves the default is the answer.
     """
+    from scipy.optimize import minimize  # half a second, which only fitting takes
+
     default = default or Weights()
     centre = _free(default)
     if not len(columns.hit):

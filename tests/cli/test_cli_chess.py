@@ -28,6 +28,7 @@ SMALL = (
     "value.model=linear",
     "judge=false",
 )
+LATE = ("value.model=threshold", 'start.moves=["e4"]', "black.randomness=20")
 
 
 def sets(*changes: str) -> list[str]:
@@ -45,7 +46,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (
             "prepare",
             "chess",
-            *sets("value.model=threshold", 'start.moves=["e4"]', "black.randomness=20"),
+            *sets(*LATE),
             "--side",
             "white",
             "--cost",
@@ -328,3 +329,13 @@ def test_without_ray_a_cluster_is_one_line(
     code, out, err = preplay(capsys, *given, *option)
     assert (code, out) == (1, "")
     assert err == "preplay: cluster needs Ray: pip install 'preplay[cluster]'\n"
+
+
+@pytest.mark.parametrize(("run", "cost", "more"), [("run", "0.006", ()), ("late", "0.008", LATE)])
+def test_a_gain_is_told_in_points(
+    home: Path, capsys: pytest.CaptureFixture[str], run: str, cost: str, more: tuple[str, ...]
+) -> None:
+    words = ["prepare", "chess", *sets(*more), "--side", "white", "--cost", cost]
+    code, out, _ = preplay(capsys, *words, "--save", home / run, "--store", home / "store.sqlite")
+    assert code == 0
+    assert " points per 100 games)" in out

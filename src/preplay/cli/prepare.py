@@ -123,7 +123,7 @@ def print_book(matchup: Matchup[Any], best: PrepareResult, lines: int) -> None:
     show.fact("with what is known" if known else "without preparation", f"{best.unprepared:.6g}")
     gain = best.value - best.unprepared
     gain = gain if abs(gain) > ROUNDING else 0.0
-    told = f": {words.points(gain)}" if matchup.on_boards else ""
+    told = f": {words.points(gain)}" if matchup.is_chess else ""
     show.fact("with the book", f"{best.value:.6g}{error}  ({gain:+.6g}{told})")
     limit = f", at most {best.budget}" if best.budget is not None else ""
     show.fact("memorized", f"{book.memory} at {best.cost:g} each{limit}")

@@ -77,7 +77,7 @@ class Notation:
     write: Callable[[Sequence[str], str | None], str]
     """A history, or a move after it."""
     start: str = ""
-    """The FEN of the first position; empty where there are no boards."""
+    """The FEN of the first position; empty for the usual one, and where there are no boards."""
     chess960: bool = False
 
 
@@ -223,9 +223,9 @@ class Matchup(Generic[S]):
         return label_of(self.sides[side - 1])
 
     @property
-    def on_boards(self) -> bool:
-        """Whether it is chess, whatever the sides are called."""
-        return self.notation is not None and bool(self.notation.start)
+    def is_chess(self) -> bool:
+        """Whether it is chess, which engines play here, whatever the sides are called."""
+        return self.engines is not None
 
     def cost(self, side: Side, given: float | None) -> float:
         """The price to use: the one given, else the matchup's own."""

@@ -192,5 +192,7 @@ def test_what_does_not_add_up_promises_nothing(other: Book) -> None:
 def test_whom_a_book_is_against_is_kept(tmp_path: Path) -> None:
     save(BOOK, tmp_path / "b.json")
     assert "against" not in json.loads((tmp_path / "b.json").read_text())
+    save(replace(BOOK, provenance={"command": "equilibrium"}), tmp_path / "b.json")
+    assert load(tmp_path / "b.json").against == "book"  # as those of version 0.1.0, which do not say it
     save(replace(BOOK, against="mix"), tmp_path / "b.json")
     assert load(tmp_path / "b.json").against == "mix"

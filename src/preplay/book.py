@@ -26,6 +26,10 @@ SAME = 1e-9
 FILE = "book.json"
 """What the book of a run is called in its directory."""
 
+Against = Literal["base", "book", "mix"]
+MADE_BY: Mapping[str, Against] = {"equilibrium": "book", "harden": "mix"}
+"""By the command that made a book: whom its values are against, unless it is the opponent's base."""
+
 KnownMoves = Mapping[str, tuple[str, ...]]
 """What a player knows before memorizing anything: moves by position, in chess by its EPD."""
 
@@ -139,7 +143,7 @@ class Book:
     """What the side plays besides, at no cost: one of the moves of each position, all alike."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """The configuration, versions and seeds of the run."""
-    against: Literal["base", "book", "mix"] = "base"
+    against: Against = "base"
     """Whom the values are against: the opponent's base play, their mixed book of an equilibrium, or the
     mix that they hide behind."""
 
@@ -221,6 +225,8 @@ def load(path: Path | str) -> Book:
         raise InputError(f"{path}: damaged book ({place}: {problem['msg'].lower()})") from None
     if wrong := _wrong(book):
         raise InputError(f"{path}: damaged book ({wrong})")
+    if "against" not in data:  # books of version 0.1.0 do not say it
+        book = replace(book, against=MADE_BY.get(str(book.provenance.get("command")), "base"))
     return book
 
 

@@ -811,9 +811,9 @@ def test_what_no_game_answers(work: Any, how: str, message: str) -> None:
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("key", ["name", "kind", "sides"])
+@pytest.mark.parametrize("key", ["name", "kind", "sides", "choose", "settings"])
 def test_an_identity_does_not_lose_what_it_tells(key: str) -> None:
-    with pytest.raises(InputError, match=f"identity has '{key}', which every matchup has"):
+    with pytest.raises(InputError, match=f"identity has '{key}', which matchups have"):
         coins(identity={key: "another"})
 
 

@@ -70,7 +70,8 @@ def _told(mistake: Any) -> str:
         option = option or max(mistake.param.opts, key=len)
         return f"{option} {problem['input']}; {expected_of(problem) or problem['msg']}"
     said = str(mistake.format_message()).rstrip(".")
-    where = "" if mistake.ctx is None else f"; see `{mistake.ctx.command_path} --help`"
+    then = "" if said.endswith("?") else ";"
+    where = "" if mistake.ctx is None else f"{then} see `{mistake.ctx.command_path} --help`"
     return f"{said[:1].lower()}{said[1:]}{where}"
 
 

@@ -32,6 +32,10 @@ from preplay.value import Evaluator, Exact
 T = TypeVar("T")
 
 
+WRITTEN = frozenset({"choose", "margin", "deviations", "matchup", "settings", "sha256"})
+"""What opening a matchup may write into its identity later."""
+
+
 def make_matchup(  # noqa: PLR0913  # a part of the matchup each
     game: Game[S],
     base: PolicyLike[S] | tuple[PolicyLike[S], PolicyLike[S]],
@@ -87,9 +91,9 @@ def make_matchup(  # noqa: PLR0913  # a part of the matchup each
         raise InputError(f"matchup '{name}': a judge of exact or sampled values; expected an evaluator's")
     config |= {} if judge is None else {"judge": True}
     config |= {} if placed is None else {"memory": "positions"}
-    for key in config.keys() & (identity or {}).keys():
+    for key in (config.keys() | WRITTEN) & (identity or {}).keys():
         raise InputError(
-            f"matchup '{name}': identity has '{key}', which every matchup has; expected another name"
+            f"matchup '{name}': identity has '{key}', which matchups have; expected another name"
         )
     second = _judge(judge, game, board)
     opinions = [value] if second is None else [value, second.value, second.fresh]

@@ -156,3 +156,16 @@ def test_arrays_are_found_again(tmp_path: Path) -> None:
     found = read_arrays(tmp_path / "deep" / "arrays.npz")
     assert {name: array.tolist() for name, array in found.items()} == {"a": [0, 1, 2], "b": ["x", "ü"]}
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["arrays.npz"]
+
+
+def test_what_a_killed_process_left_is_removed_in_time(tmp_path: Path) -> None:
+    path = tmp_path / "a[1].json"
+    old, new, foreign = (
+        tmp_path / name for name in ("a[1].json.7.tmp", "a[1].json.8.tmp", "b.json.7.tmp")
+    )
+    for left in (old, new, foreign):
+        left.write_text("half")
+    for left in (old, foreign):
+        os.utime(left, (0.0, 0.0))
+    write_text(path, "whole")
+    assert sorted(tmp_path.iterdir()) == sorted((path, new, foreign))

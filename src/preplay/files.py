@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +20,8 @@ from preplay.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+ABANDONED = 3600.0
+"""Seconds after which nobody goes on writing a temporary file."""
 _HARMLESS = 64 << 20
 """Bytes that any file may unpack to."""
 _ZIP_END = 22
@@ -39,6 +43,7 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary = place.with_name(f"{place.name}.{os.getpid()}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_left_over(place)
         yield temporary
         if special:
             with temporary.open("rb") as source, target.open("wb") as sink:
@@ -50,6 +55,15 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def _remove_left_over(place: Path) -> None:
+    """Remove what killed processes were writing to take the place of a file, if it is `ABANDONED`."""
+    before = time.time() - ABANDONED
+    for other in place.parent.glob(f"{glob.escape(place.name)}.*.tmp"):
+        with suppress(OSError):
+            if other.stat().st_mtime < before:
+                other.unlink()
 
 
 def write_text(path: Path, text: str) -> None:

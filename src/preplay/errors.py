@@ -56,6 +56,9 @@ _KINDS = {
     "bool": "true or false",
     "string": "text",
     "finite": "a finite number",
+    "list": "a list",
+    "tuple": "a list",
+    "dict": "a table",
 }
 _FAULTS = ("type", "parsing", "parsing_size", "from_float", "number")
 _BOUNDS = {"ge": "of at least", "le": "of at most", "gt": "above", "lt": "below"}
@@ -66,5 +69,7 @@ def expected_of(problem: Mapping[str, Any]) -> str | None:
     for bound, word in _BOUNDS.items():
         if bound in problem.get("ctx", {}):
             return f"expected a number {word} {problem['ctx'][bound]:g}"
+    if problem["type"] == "literal_error":
+        return f"expected {problem['ctx']['expected']}"
     kind, _, fault = str(problem["type"]).partition("_")
     return f"expected {_KINDS[kind]}" if kind in _KINDS and fault in _FAULTS else None

@@ -309,7 +309,7 @@ def test_a_clocked_book_is_exported_as_plain_moves(book: Book) -> None:
     ("change", "message"),
     [
         ("clock.bugdet=1", "unknown key 'clock.bugdet'; did you mean 'budget'?"),
-        ("clock.budget=0", "clock.budget = 0; input should be greater than or equal to 1"),
+        ("clock.budget=0", "clock.budget = 0; expected a number of at least 1"),
         ("clock.unit=plies", "clock.unit"),
         ("white.share=2", "white.share = 2"),
         ("value.delta=0", "value.delta = 0"),

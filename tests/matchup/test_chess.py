@@ -44,8 +44,8 @@ def test_an_engine_may_be_a_command_with_arguments(tmp_path: Path, stockfish: st
         ("white.nodes=true", "white.nodes = true; expected another kind of value"),
         ("cost=true", "cost = true; expected another kind"),
         ("chess960=3", "chess960 = 3"),
-        ("start.moves=3", "start.moves = 3; input should be a valid list"),
-        ("judge.doubt=-0.1", "judge.doubt = -0.1; input should be greater than or equal to 0"),
+        ("start.moves=3", "start.moves = 3; expected a list"),
+        ("judge.doubt=-0.1", "judge.doubt = -0.1; expected a number of at least 0"),
     ],
 )
 def test_values_of_the_wrong_kind(change: str, message: str) -> None:

@@ -571,7 +571,7 @@ def plain():
     for more, keys, message in (
         (("--choose", 2), {"matchup": "my_coins:plain"}, "choose 2: matchup 'own' has no menus"),
         ((), {"memory": "positions"}, "memory = 'positions', but its game has no `position`"),
-        ((), {"memory": "boards"}, "memory = \"boards\"; input should be 'histories' or 'positions'"),
+        ((), {"memory": "boards"}, "memory = \"boards\"; expected 'histories' or 'positions'"),
     ):
         code, _, err = command(capsys, "prepare", written(module, source, **keys), "--side", 1, *more)
         assert (code, err.count("\n")) == (1, 1)

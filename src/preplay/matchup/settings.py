@@ -254,7 +254,7 @@ def _first_problem(schema: type[Settings], error: ValidationError) -> str:
     given = problem["input"]
     if problem["type"] == "model_type":
         message = f"expected a table with keys among {', '.join(_known_keys(schema, place))}"
-    elif "ctx" not in problem:
+    else:
         message = expected_of(problem) or message
     if not name or isinstance(given, dict):
         return f"{name}: {message}" if name else message

@@ -192,7 +192,7 @@ def test_prepare_against_a_person_from_a_file(
             "no game of chess in which 'Rivel' has Black; expected one of: Rival, Anna",
         ),
         ("black.games.player=Rival, Ann4", "did you mean 'Rival, Anna'?"),
-        ("black.games.weight=0", "black.games.weight = 0; input should be greater than 0"),
+        ("black.games.weight=0", "black.games.weight = 0; expected a number above 0"),
         ("black.games.file=missing.pgn", "cannot read missing.pgn: No such file"),
         ("black.games.files=x", "unknown key 'black.games.files'; did you mean 'file'?"),
         ("prep.games=x", "unknown key 'prep.games'"),

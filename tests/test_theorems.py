@@ -301,3 +301,5 @@ def test_a_norm_is_a_probability() -> None:
     for p_norm in (2.0, -0.1):
         with pytest.raises(InputError, match=f"p_norm {p_norm}; expected a probability"):
             theorems.entropy_floor(0.6, 0.4, 0.001, 40, p_norm=p_norm)
+    rounded = theorems.entropy_floor(0.6, 0.4, 0.001, 40, p_norm=1.0 + 2e-16)
+    assert rounded == pytest.approx(theorems.entropy_floor(0.6, 0.4, 0.001, 40))

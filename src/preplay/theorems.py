@@ -11,6 +11,7 @@ from preplay import response
 from preplay.arguments import check_player, check_real, check_whole, is_number, shown
 from preplay.errors import InputError
 from preplay.game import FINAL, Side
+from preplay.policy import TOLERANCE
 from preplay.tree import Bools, Ints, Tree, part_of
 
 
@@ -220,7 +221,7 @@ def entropy_floor(
     """
     for name, given in (("advantage", advantage), ("value", value), ("p_norm", p_norm)):
         check_real(name, given)
-    if not 0.0 <= p_norm <= 1.0:
+    if not 0.0 <= p_norm <= 1.0 + TOLERANCE:  # sums of probabilities are rounded
         raise InputError(f"p_norm {shown(p_norm)}; expected a probability, a number in [0, 1]")
     _check_price(cost, longest)
     most, line = max(value, 0.0), cost * longest

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from preplay.arguments import as_path, check_function, check_made
+from preplay.arguments import check_function, check_made
 from preplay.bounding import Bounded, bound, check_asked, rare
 from preplay.frozen import freeze
 from preplay.game import S, Side
 from preplay.growth.goals import Limits
 from preplay.matchup import Matchup
 from preplay.matchup.model import check_by_history, check_matchup
-from preplay.runs.directory import RESULT, Run, settings_of, start
+from preplay.runs.directory import RESULT, Run, start_of
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.keeping import keep_better
 from preplay.stopping import NEVER, Stop
@@ -124,11 +124,8 @@ def bounds(
     limits = Limits(histories, seconds)
     check_made("stop", stop, Stop, "as Stop()")
     check_function("progress", progress)
-    run = None
-    if save is not None:
-        asked = {"side": who, "cost": p, "advantage": advantage, "epsilon": epsilon}
-        identity = asked | {"matchup": settings_of(matchup)}
-        run = start(as_path("save", save), "bounds", matchup.name, identity, matchup.versions)
+    asked = {"side": who, "cost": p, "advantage": advantage, "epsilon": epsilon}
+    run = start_of(matchup, "bounds", asked, save)
     found = bound(matchup, who, advantage, epsilon, p, limits, stop=stop, progress=progress)
     result = _result_of(matchup, who, found, run)
     return keep_better(run, result, lambda before: before.whole, cut=not result.whole)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from preplay import __version__
 from preplay import book as books
-from preplay.arguments import shown
+from preplay.arguments import as_path, shown
 from preplay.errors import InputError, StoreError
 from preplay.files import parse_json, read_text, write_text
 from preplay.frozen import freeze, frozen, thawed
@@ -192,6 +192,16 @@ def start(
         return _begun(directory, command, name, identity, versions() | dict(more))
     except OSError as error:
         raise StoreError(f"{directory}: cannot be used ({error.strerror}); {BEGUN}") from None
+
+
+def start_of(
+    matchup: Matchup[Any], command: str, asked: Mapping[str, Any], save: str | Path | None
+) -> Run | None:
+    """The run of what is asked of a matchup, in the directory `save`; None: nothing is to be kept."""
+    if save is None:
+        return None
+    identity = {**asked, "matchup": settings_of(matchup)}
+    return start(as_path("save", save), command, matchup.name, identity, matchup.versions)
 
 
 def _begun(

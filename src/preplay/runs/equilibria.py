@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from preplay import book as books
 from preplay import tree as trees
-from preplay.arguments import as_path, check_both, check_function, check_made
+from preplay.arguments import check_both, check_function, check_made
 from preplay.book import Book
 from preplay.equilibria import SolverProgress
 from preplay.equilibria.contest import Alone, Contest, Entropy
@@ -28,8 +28,7 @@ from preplay.runs.directory import (
     TREE,
     Run,
     provenance_of,
-    settings_of,
-    start,
+    start_of,
 )
 from preplay.runs.encoding import beside, from_data, told
 from preplay.runs.keeping import keep_better
@@ -213,10 +212,8 @@ def equilibrium(
     prices = first, second
     check_made("stop", stop, Stop, "as Stop()")
     check_function("progress", progress)
-    run = None
-    if save is not None:
-        identity = {"costs": list(prices), "gap": gap, "method": method, "matchup": settings_of(matchup)}
-        run = start(as_path("save", save), "equilibrium", matchup.name, identity, matchup.versions)
+    asked = {"costs": list(prices), "gap": gap, "method": method}
+    run = start_of(matchup, "equilibrium", asked, save)
     if matchup.calibration is not None:
         games = stop if seconds is None else stop.until(time.monotonic() + seconds)
         matchup.calibration.curve(games, progress)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from preplay import book as books
 from preplay import tree as trees
-from preplay.arguments import as_path, check_function, check_made
+from preplay.arguments import check_function, check_made
 from preplay.book import Book
 from preplay.frozen import freeze
 from preplay.game import S
@@ -29,8 +29,7 @@ from preplay.runs.directory import (
     TREE,
     Run,
     provenance_of,
-    settings_of,
-    start,
+    start_of,
 )
 from preplay.runs.encoding import beside, from_data, optional
 from preplay.runs.keeping import keep_better
@@ -176,11 +175,8 @@ def frontier(
     limits = Limits(histories, seconds)
     check_made("stop", stop, Stop, "as Stop()")
     check_function("progress", progress)
-    run = None
-    if save is not None:
-        least = None if cost is None and matchup.enumerable else matchup.cost(who, cost)
-        identity = {"side": who, "cost": least, "matchup": settings_of(matchup)}
-        run = start(as_path("save", save), "frontier", matchup.name, identity, matchup.versions)
+    least = None if cost is None and matchup.enumerable else matchup.cost(who, cost)
+    run = start_of(matchup, "frontier", {"side": who, "cost": least}, save)
     explored = explore(
         matchup,
         who,

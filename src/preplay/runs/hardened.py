@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from preplay import book as books
-from preplay.arguments import as_path, check_function, check_made, check_number
+from preplay.arguments import check_function, check_made, check_number
 from preplay.book import Book
 from preplay.frozen import freeze
 from preplay.game import S, other
@@ -20,7 +20,7 @@ from preplay.hardening import harden as solve
 from preplay.judging import Judged
 from preplay.matchup import Matchup
 from preplay.matchup.model import check_matchup
-from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, Run, provenance_of, settings_of, start
+from preplay.runs.directory import BOOKS, CHECKPOINT, RESULT, Run, provenance_of, start_of
 from preplay.runs.encoding import beside, from_data, optional, told
 from preplay.runs.keeping import keep_better
 from preplay.stopping import NEVER, Stop
@@ -154,12 +154,8 @@ def harden(
     pace = _Pace(histories, seconds, matchup)
     check_made("stop", stop, Stop, "as Stop()")
     check_function("progress", progress)
-    run = None
-    if save is not None:
-        identity = {
-            "side": hides, "cost": price, "loss": loss, "gap": gap, "matchup": settings_of(matchup)
-        }  # fmt: skip
-        run = start(as_path("save", save), "harden", matchup.name, identity, matchup.versions)
+    asked = {"side": hides, "cost": price, "loss": loss, "gap": gap}
+    run = start_of(matchup, "harden", asked, save)
     if matchup.calibration is not None:
         matchup.calibration.curve(pace.stopping(stop, CALIBRATING), progress)
     found = solve(

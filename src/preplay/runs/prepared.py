@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from preplay import book as books
 from preplay import tree as trees
 from preplay.accounts import Account, account_of
-from preplay.arguments import as_path, check_function, check_made, check_number
+from preplay.arguments import check_function, check_made, check_number
 from preplay.book import Book
 from preplay.frozen import freeze
-from preplay.game import S, Side
+from preplay.game import S
 from preplay.growth.goals import Ending, Limits
 from preplay.judging import Judged
 from preplay.logistic import Curve
@@ -31,8 +31,7 @@ from preplay.runs.directory import (
     TREE,
     Run,
     provenance_of,
-    settings_of,
-    start,
+    start_of,
 )
 from preplay.runs.encoding import beside, from_data, optional, told
 from preplay.runs.keeping import keep_better
@@ -185,7 +184,7 @@ def prepare(
     limits = Limits(histories=histories, seconds=seconds, gap=within)
     check_made("stop", stop, Stop, "as Stop()")
     check_function("progress", progress)
-    run = _start(matchup, who, price, most, as_path("save", save)) if save is not None else None
+    run = start_of(matchup, "prepare", {"side": who, "cost": price, "budget": most}, save)
     prepared = solve(
         matchup,
         who,
@@ -254,10 +253,3 @@ def repairs_of(matchup: Matchup[S], prepared: Prepared) -> tuple[Repair, ...] | 
         return None
     value = matchup.value if matchup.judge is None else matchup.judge.value
     return repairs(matchup.game, value, prepared.tree, prepared.response)
-
-
-def _start(
-    matchup: Matchup[S], side: Side, cost: float | None, budget: int | None, directory: Path
-) -> Run:
-    identity = {"side": side, "cost": cost, "budget": budget, "matchup": settings_of(matchup)}
-    return start(directory, "prepare", matchup.name, identity, matchup.versions)
